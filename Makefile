@@ -1,0 +1,110 @@
+# Log Lab. `make help` lists the targets.
+#
+# Nothing generated and nothing third-party is committed: `generate` makes it, and every other target
+# that needs it runs `generate` first. GNU make, bash and Go are needed; `make test` also needs Chromium
+# and npm, and says so.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# Where `make run` serves, how long `make fuzz` spends on a target, how many inputs `make test` gives to one.
+ADDR     ?= 127.0.0.1:8080
+FUZZTIME ?= 2m
+FUZZRUNS ?= 5000x
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# The browser of the tests in web/browsertest: $CHROMIUM, else the first of these that is installed.
+export CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: run
+run: build ## generate, build and serve on ADDR (127.0.0.1:8080)
+	bin/loglab serve --addr $(ADDR)
+
+.PHONY: build
+build: generate ## bin/loglab, a static binary
+	CGO_ENABLED=0 go build -trimpath -o bin/loglab ./cmd/loglab
+
+.PHONY: generate
+generate: ## templates, browser bundle, table of simplifications
+	go tool templ generate -log-level warn
+	go run ./tools/fetchassets datastar
+	go run ./tools/simplified engine labs/simplified_gen.go
+
+.PHONY: test
+test: browser generate vet short-fuzz ## everything that must hold: vet, format, short fuzz runs, all Go and browser tests
+	go test -json ./... | go run ./tools/testsummary
+
+.PHONY: race
+race: browser generate ## all Go and browser tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./...
+
+.PHONY: judge
+judge: browser generate ## compare with independent implementations (build tag judge)
+	go test -tags judge ./...
+
+.PHONY: bench
+bench: generate ## all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: generate ## every fuzz target for FUZZTIME (2m) each
+	@$(call each-fuzz-target,$(FUZZTIME))
+
+# A number of inputs and not a time: in Go 1.26 the end of a time can be reported as a failure.
+.PHONY: short-fuzz
+short-fuzz: generate ## FUZZRUNS (5000x) inputs for every fuzz target
+	@$(call each-fuzz-target,$(FUZZRUNS))
+
+# `go test -list` prints the targets of a package and then "ok", the package and a time.
+define each-fuzz-target
+go test -list '^Fuzz' ./... \
+	| awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print names[i], $$2; n = 0 }' \
+	| while read -r name package; do \
+		echo "fuzz $$package $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(1) -fuzzminimizetime 100x "$$package" </dev/null; \
+	done
+endef
+
+.PHONY: vet
+vet: generate ## go vet and gofmt
+	go vet ./...
+	@$(check-gofmt)
+
+.PHONY: lint
+lint: generate ## gofmt, templ fmt, go vet, staticcheck
+	@$(check-gofmt)
+	go tool templ fmt -fail .
+	go vet ./...
+	go vet -tags judge ./...
+	go run $(STATICCHECK) ./...
+
+# The generators' output is not ours to format.
+define check-gofmt
+unformatted=$$(gofmt -l . | grep -v -e '_templ\.go$$' -e '_gen\.go$$' || true); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:"; echo "$$unformatted"; exit 1; fi
+endef
+
+.PHONY: vuln
+vuln: generate ## known vulnerabilities in what the binary uses
+	go run $(GOVULNCHECK) ./...
+
+.PHONY: browser
+browser: ## what the browser tests need: Chromium must be there, the accessibility checker is fetched
+	@if ! command -v "$(CHROMIUM)" >/dev/null; then \
+		echo "The browser tests need Chromium: apt-get install chromium, or set CHROMIUM to its path."; exit 1; \
+	fi
+	go run ./tools/fetchassets axe
+
+.PHONY: clean
+clean: ## remove everything generated, fetched and built
+	find . -name '*_templ.go' -not -path './.git/*' -delete
+	find static/dist -type f -not -name .keep -delete
+	rm -rf labs/simplified_gen.go third_party bin

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/journal"
+	"loglab/labs"
+	"loglab/labs/all"
+)
+
+// runCmd replays an address without a browser: the journal, then the state.
+type runCmd struct {
+	Address string  `arg:"" help:"Address of a lab, as the browser shows it: /lab/partitions?v=1&t=12, with or without the server in front."`
+	Ticks   *int    `help:"Run to this tick instead of the address's t, from 0 to 20000."`
+	Seed    *uint64 `help:"Seed of the run instead of the address's."`
+	JSON    bool    `name:"json" help:"Print one JSON object a line: {\"event\": …} for each event, last {\"state\": …}."`
+}
+
+// Run prints the journal and the state. A run that meets one of its bounds prints what it has and ends
+// with status 1.
+func (c *runCmd) Run(io *stdio) error {
+	a, err := parseAddress(c.Address)
+	if err != nil {
+		return exitError{exitBadInput, err.Error()}
+	}
+	if c.Ticks != nil {
+		if *c.Ticks < 0 || *c.Ticks > labs.MaxTickAlone {
+			return exitError{exitBadInput, fmt.Sprintf("--ticks is %d: a whole number from 0 to %d is allowed", *c.Ticks, labs.MaxTickAlone)}
+		}
+		a.T = *c.Ticks
+	}
+	if c.Seed != nil {
+		a.Seed = *c.Seed
+	}
+	cluster, runErr := labs.Replay(a)
+	if cluster == nil {
+		return exitError{exitBadInput, runErr.Error()}
+	}
+	out := bufio.NewWriter(io.Out)
+	print := printText
+	if c.JSON {
+		print = printJSON
+	}
+	if err := print(out, cluster); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	var broken *labs.BrokenError
+	switch {
+	case errors.As(runErr, &broken):
+		return exitError{exitNo, "an invariant of the engine broke, which is a fault of Log Lab: " + broken.Error()}
+	case runErr != nil:
+		tick, _ := cluster.Now()
+		return exitError{exitNo, fmt.Sprintf("%s: the run ended in tick %d: %v", c.Address, tick, runErr)}
+	}
+	return nil
+}
+
+// parseAddress reads the address of a lab, with or without scheme and host.
+func parseAddress(text string) (labs.Address, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return labs.Address{}, fmt.Errorf("the address %q cannot be read: %v", text, errors.Unwrap(err))
+	}
+	path := "/" + strings.TrimPrefix(u.Path, "/")
+	for _, site := range []labs.Site{labs.Pages, labs.Embeds} {
+		name, found := strings.CutPrefix(path, string(site))
+		if !found {
+			continue
+		}
+		lab, ok := all.ByName(name)
+		if !ok {
+			return labs.Address{}, fmt.Errorf("the lab %q is not known: allowed are %s", name, labNames())
+		}
+		return labs.Parse(lab, site, u.RawQuery)
+	}
+	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s", text, labNames())
+}
+
+func labNames() string {
+	var names []string
+	for _, lab := range all.Labs() {
+		names = append(names, lab.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// eachEvent calls f with every event of the journal, in order.
+func eachEvent(cluster *engine.Cluster, f func(journal.Event) error) error {
+	j := cluster.Journal()
+	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
+		e, _ := j.At(seq)
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printJSON prints one object a line.
+func printJSON(out io.Writer, cluster *engine.Cluster) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	err := eachEvent(cluster, func(e journal.Event) error {
+		return encoder.Encode(struct {
+			Event journal.Event `json:"event"`
+		}{e})
+	})
+	if err != nil {
+		return err
+	}
+	return encoder.Encode(struct {
+		State engine.View `json:"state"`
+	}{cluster.View()})
+}
+
+// printText prints the journal's lines and the state in a few more.
+func printText(out io.Writer, cluster *engine.Cluster) error {
+	err := eachEvent(cluster, func(e journal.Event) error {
+		_, err := fmt.Fprintln(out, e.Line())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v := cluster.View()
+	fmt.Fprintf(out, "\nstate at tick %d, %d ms\n", v.Tick, v.Now)
+	for _, p := range v.Partitions {
+		r := p.Replicas[0]
+		fmt.Fprintf(out, "  %s leader=b%d epoch=%d start=%d hw=%d leo=%d segments=%d bytes=%d\n",
+			p.TopicPartition, p.Leader, p.LeaderEpoch, r.LogStartOffset, r.HighWatermark, r.LogEndOffset, r.Segments, r.Bytes)
+	}
+	for _, g := range v.Groups {
+		fmt.Fprintf(out, "  group %s assignor=%s lag=%d\n", g.ID, g.Assignor, g.Lag)
+		for _, m := range g.Members {
+			fmt.Fprintf(out, "    %s", m.ID)
+			if len(m.Assignment) == 0 {
+				fmt.Fprint(out, " idle")
+			}
+			for _, a := range m.Assignment {
+				fmt.Fprintf(out, " %s@%d", a.TopicPartition, a.Position)
+			}
+			fmt.Fprintln(out)
+		}
+	}
+	for _, p := range v.Producers {
+		_, err = fmt.Fprintf(out, "  %s produced=%d waiting=%d acknowledged=%d failed=%d\n", p.ID, p.Produced, p.Waiting, p.Acknowledged, p.Failed)
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"loglab/engine/command"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+)
+
+// Apply carries out one command at the present tick. A command that cannot apply changes nothing and is
+// an event in the journal. The error is a bound that ended the run.
+func (c *Cluster) Apply(cmd command.Command) error {
+	if c.broken != nil {
+		return c.broken
+	}
+	given := c.journal.Append(journal.You, 0, journal.CommandGiven{Command: cmd.String()})
+	if why := c.carryOut(cmd, given); why != "" {
+		c.journal.Append(journal.You, given, journal.CommandRejected{Command: cmd.String(), Why: why})
+	}
+	return c.checkBounds()
+}
+
+// carryOut does what a command says, or gives the reason why it cannot.
+func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
+	switch cmd := cmd.(type) {
+	case command.Produce:
+		return c.produce(cmd, given)
+	case command.Pause:
+		return c.pause(cmd.Node, given)
+	case command.Resume:
+		return c.resume(cmd.Node, given)
+	case command.Wait:
+		_ = c.runUntil(c.now + cmd.Span) // a bound that is met is kept in c.broken
+		c.journal.Append(journal.You, given, journal.TimePassed{Span: cmd.Span})
+		return ""
+	}
+	panic(fmt.Sprintf("engine: no rule for the command %q", cmd))
+}
+
+func (c *Cluster) produce(cmd command.Produce, given uint64) (why string) {
+	at := slices.IndexFunc(c.clients, func(n clientNode) bool { return n.producer != nil && n.id() == cmd.Producer })
+	if at < 0 {
+		return fmt.Sprintf("there is no producer %s", cmd.Producer)
+	}
+	if c.inboxOf(cmd.Producer) != nil {
+		return fmt.Sprintf("%s is paused", cmd.Producer)
+	}
+	var key, value []byte
+	if !cmd.Keyless {
+		key = append([]byte{}, cmd.Key...)
+	}
+	if !cmd.Default {
+		value = append([]byte{}, cmd.Value...)
+	}
+	sends, err := c.clients[at].producer.Produce(c.now, key, value, given, &c.journal)
+	if err != nil {
+		return err.Error()
+	}
+	c.send(cmd.Producer, sends)
+	return ""
+}
+
+func (c *Cluster) pause(node kafka.NodeID, given uint64) (why string) {
+	switch {
+	case !c.hasNode(node):
+		return fmt.Sprintf("there is no node %s", node)
+	case c.inboxOf(node) != nil:
+		return fmt.Sprintf("%s is paused already", node)
+	}
+	c.paused = append(c.paused, pausedNode{node: node})
+	c.journal.Append(node, given, journal.NodePaused{})
+	return ""
+}
+
+func (c *Cluster) resume(node kafka.NodeID, given uint64) (why string) {
+	at := slices.IndexFunc(c.paused, func(p pausedNode) bool { return p.node == node })
+	if at < 0 {
+		if !c.hasNode(node) {
+			return fmt.Sprintf("there is no node %s", node)
+		}
+		return fmt.Sprintf("%s is not paused", node)
+	}
+	inbox := c.paused[at].inbox
+	c.paused = slices.Delete(slices.Clone(c.paused), at, at+1)
+	seq := c.journal.Append(node, given, journal.NodeResumed{Waiting: len(inbox)})
+	for _, m := range inbox {
+		c.handOver(m, max(seq, m.Sent), true)
+	}
+	return ""
+}
+
+func (c *Cluster) hasNode(node kafka.NodeID) bool {
+	for _, b := range c.brokers {
+		if b.Node() == node {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.clients, func(n clientNode) bool { return n.id() == node })
+}

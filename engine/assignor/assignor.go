@@ -1,0 +1,109 @@
+package assignor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loglab/engine/kafka"
+)
+
+// Assignor is one rule from members and partitions to an assignment. It is a value without state;
+// [ByName] gives one.
+type Assignor struct {
+	Name string // its name in partition.assignment.strategy's protocol, on the command line and in an address
+	Rule string // the rule, in one or two sentences
+
+	assign func(l layout) [][]TopicPartitions // by index of the member in the layout
+	why    func(l layout, p place) string
+}
+
+// place is one assigned partition in its layout.
+type place struct {
+	topicIndex  int // in layout.topics
+	partition   kafka.Partition
+	ownerIndex  int // in layout.members
+	beforeIndex int // who got the partition before it, over all topics in order; -1 for the first
+}
+
+// table holds every assignor, sorted by name.
+var table = []Assignor{
+	{
+		Name: "range",
+		Rule: "Topic by topic, the members in order get consecutive partitions, as many each as the division gives; " +
+			"what remains goes one each to the first members, in every topic the same ones.",
+		assign: assignRange,
+		why:    whyRange,
+	},
+	{
+		Name: "roundrobin",
+		Rule: "All partitions of all topics in order go one by one to the members in turn. " +
+			"A member that does not subscribe to the topic is passed over, and the turn goes on from topic to topic.",
+		assign: assignRoundRobin,
+		why:    whyRoundRobin,
+	},
+}
+
+// Assign returns the assignment of a group. The group must pass [Group.Check].
+func (a Assignor) Assign(group Group) Assignment {
+	l := newLayout(group)
+	return l.assignment(a.assign(l))
+}
+
+// Why says in one sentence why a partition has the owner that it has in assigned, which is what Assign
+// returned for the same group. It computes that from the whole group, so it is meant for one partition
+// that somebody asks about.
+func (a Assignor) Why(group Group, assigned Assignment, tp kafka.TopicPartition) string {
+	l := newLayout(group)
+	topicIndex, found := slices.BinarySearchFunc(l.topics, tp.Topic, func(topic subscribedTopic, name string) int {
+		return cmp.Compare(topic.name, name)
+	})
+	if !found {
+		return fmt.Sprintf("%s has no owner: no member subscribes to %s, or the topic does not exist.", tp, tp.Topic)
+	}
+	if count := l.topics[topicIndex].partitionCount; tp.Partition < 0 || int(tp.Partition) >= count {
+		return fmt.Sprintf("%s does not exist: %s has the partitions 0 to %d.", tp, tp.Topic, count-1)
+	}
+	owner, owned := assigned.Owner(tp)
+	if !owned {
+		return fmt.Sprintf("%s has no owner in this assignment.", tp)
+	}
+	p := place{topicIndex: topicIndex, partition: tp.Partition, ownerIndex: l.memberIndex(owner), beforeIndex: -1}
+	if before, exists := l.before(topicIndex, tp.Partition); exists {
+		if owner, owned := assigned.Owner(before); owned {
+			p.beforeIndex = l.memberIndex(owner)
+		}
+	}
+	return a.why(l, p)
+}
+
+// before returns the partition that comes before this one when all topics are walked in order.
+func (l layout) before(topicIndex int, partition kafka.Partition) (kafka.TopicPartition, bool) {
+	if partition > 0 {
+		return kafka.TopicPartition{Topic: l.topics[topicIndex].name, Partition: partition - 1}, true
+	}
+	if topicIndex == 0 {
+		return kafka.TopicPartition{}, false
+	}
+	topic := l.topics[topicIndex-1]
+	return kafka.TopicPartition{Topic: topic.name, Partition: kafka.Partition(topic.partitionCount - 1)}, true
+}
+
+// Names returns the names of all assignors, sorted. The slice is the caller's.
+func Names() []string {
+	names := make([]string, len(table))
+	for i, a := range table {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// ByName returns the assignor of that name. The error names those that exist.
+func ByName(name string) (Assignor, error) {
+	i := slices.IndexFunc(table, func(a Assignor) bool { return a.Name == name })
+	if i < 0 {
+		return Assignor{}, fmt.Errorf("assignor %q is unknown: allowed are %s", name, strings.Join(Names(), ", "))
+	}
+	return table[i], nil
+}

@@ -1,0 +1,287 @@
+package assignor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/kafka"
+)
+
+// parseGroup reads the short form of the tests: topics "t0:3 t1:2", members "m0 m1{t0} m2/z", where
+// {…} lists the subscribed topics (all if left out) and /z is the instance id.
+func parseGroup(t testing.TB, topics, members string) Group {
+	t.Helper()
+	var group Group
+	var all []string
+	for _, field := range strings.Fields(topics) {
+		name, count, _ := strings.Cut(field, ":")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Topics = append(group.Topics, Topic{Name: name, PartitionCount: int32(n)})
+		all = append(all, name)
+	}
+	for _, field := range strings.Fields(members) {
+		member := Member{Topics: all, Generation: -1}
+		head, list, hasList := strings.Cut(strings.TrimSuffix(field, "}"), "{")
+		if hasList {
+			member.Topics = strings.Split(list, ",")
+		}
+		id, instanceID, _ := strings.Cut(head, "/")
+		member.ID, member.InstanceID = kafka.MemberID(id), kafka.GroupInstanceID(instanceID)
+		group.Members = append(group.Members, member)
+	}
+	if err := group.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return group
+}
+
+// format writes an assignment as "m0=t0:0,1 t1:0; m1=t0:2; m2=".
+func format(a Assignment) string {
+	var members []string
+	for _, member := range a.Members {
+		var topics []string
+		for _, owned := range member.Topics {
+			var partitions []string
+			for _, partition := range owned.Partitions {
+				partitions = append(partitions, strconv.Itoa(int(partition)))
+			}
+			topics = append(topics, owned.Topic+":"+strings.Join(partitions, ","))
+		}
+		members = append(members, string(member.Member)+"="+strings.Join(topics, " "))
+	}
+	return strings.Join(members, "; ")
+}
+
+func byName(t testing.TB, name string) Assignor {
+	t.Helper()
+	a, err := ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestNames(t *testing.T) {
+	if diff := cmp.Diff([]string{"range", "roundrobin"}, Names()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_, err := ByName("rang")
+	if want := `assignor "rang" is unknown: allowed are range, roundrobin`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	for _, name := range Names() {
+		if a := byName(t, name); a.Name != name || a.Rule == "" {
+			t.Errorf("%s: name or rule is missing", name)
+		}
+	}
+}
+
+// The numbered rows of §6.3, as Kafka 4.2.0 assigns them.
+func TestWorkedExamples(t *testing.T) {
+	for _, test := range []struct {
+		row             string
+		topics, members string
+		rng, roundRobin string
+	}{
+		{"#1", "t0:3", "m0 m1", "m0=t0:0,1; m1=t0:2", "m0=t0:0,2; m1=t0:1"},
+		{"#2", "t0:3 t1:3", "m0 m1", "m0=t0:0,1 t1:0,1; m1=t0:2 t1:2", "m0=t0:0,2 t1:1; m1=t0:1 t1:0,2"},
+		{"#3", "t0:3 t1:3 t2:3 t3:3", "m0 m1",
+			"m0=t0:0,1 t1:0,1 t2:0,1 t3:0,1; m1=t0:2 t1:2 t2:2 t3:2",
+			"m0=t0:0,2 t1:1 t2:0,2 t3:1; m1=t0:1 t1:0,2 t2:1 t3:0,2"},
+		{"#4", "t0:2", "m0 m1 m2", "m0=t0:0; m1=t0:1; m2=", "m0=t0:0; m1=t0:1; m2="},
+		{"#5", "t0:10", "m0 m1 m2",
+			"m0=t0:0,1,2,3; m1=t0:4,5,6; m2=t0:7,8,9",
+			"m0=t0:0,3,6,9; m1=t0:1,4,7; m2=t0:2,5,8"},
+		{"#6", "t0:4 t1:3", "m0{t0} m1 m2",
+			"m0=t0:0,1; m1=t0:2 t1:0,1; m2=t0:3 t1:2",
+			"m0=t0:0,3; m1=t0:1 t1:0,2; m2=t0:2 t1:1"},
+		{"#7", "t0:5", "m0/z m1/a m2",
+			"m0=t0:2,3; m1=t0:0,1; m2=t0:4",
+			"m0=t0:1,4; m1=t0:0,3; m2=t0:2"},
+		{"#8", "t0:1 t1:2 t2:3", "m0{t0} m1{t0,t1} m2",
+			"m0=t0:0; m1=t1:0; m2=t1:1 t2:0,1,2",
+			"m0=t0:0; m1=t1:0; m2=t1:1 t2:0,1,2"},
+	} {
+		group := parseGroup(t, test.topics, test.members)
+		if got := format(byName(t, "range").Assign(group)); got != test.rng {
+			t.Errorf("%s range:\n got %s\nwant %s", test.row, got, test.rng)
+		}
+		if got := format(byName(t, "roundrobin").Assign(group)); got != test.roundRobin {
+			t.Errorf("%s roundrobin:\n got %s\nwant %s", test.row, got, test.roundRobin)
+		}
+	}
+}
+
+// counts returns how many partitions each member has, in the order of member ids.
+func counts(a Assignment) []int {
+	var all []int
+	for _, member := range a.Members {
+		n := 0
+		for _, owned := range member.Topics {
+			n += len(owned.Partitions)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// The group cases that show range or roundrobin.
+func TestGroupCases(t *testing.T) {
+	topics := func(prefix string, number, partitions int) string {
+		var text strings.Builder
+		for i := range number {
+			fmt.Fprintf(&text, "%s%d:%d ", prefix, i, partitions)
+		}
+		return text.String()
+	}
+	for _, test := range []struct {
+		name, assignor, topics, members string
+		want                            []int
+	}{
+		{"GRP-01 3 partitions, 5 members", "range", "t:3", "c1 c2 c3 c4 c5", []int{1, 1, 1, 0, 0}},
+		{"GRP-01 3 partitions, 5 members", "roundrobin", "t:3", "c1 c2 c3 c4 c5", []int{1, 1, 1, 0, 0}},
+		{"GRP-02 ten topics of one partition", "range", topics("t", 10, 1), "c1 c2 c3 c4", []int{10, 0, 0, 0}},
+		{"GRP-02 ten topics of one partition", "roundrobin", topics("t", 10, 1), "c1 c2 c3 c4", []int{3, 3, 2, 2}},
+		{"GRP-04 ten topics of three partitions", "range", topics("t", 10, 3), "c1 c2", []int{20, 10}},
+		{"GRP-04 ten topics of three partitions", "roundrobin", topics("t", 10, 3), "c1 c2", []int{15, 15}},
+		{"GRP-04 two topics of six, four members", "range", topics("t", 2, 6), "c1 c2 c3 c4", []int{4, 4, 2, 2}},
+		{"GRP-06 unequal subscriptions", "roundrobin", "t0:1 t1:2 t2:3", "C0{t0} C1{t0,t1} C2", []int{1, 1, 4}},
+	} {
+		got := counts(byName(t, test.assignor).Assign(parseGroup(t, test.topics, test.members)))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s, %s (-want +got):\n%s", test.name, test.assignor, diff)
+		}
+	}
+
+	got := format(byName(t, "roundrobin").Assign(parseGroup(t, topics("t", 10, 1), "c1 c2 c3 c4")))
+	want := "c1=t0:0 t4:0 t8:0; c2=t1:0 t5:0 t9:0; c3=t2:0 t6:0; c4=t3:0 t7:0"
+	if got != want {
+		t.Errorf("GRP-02 roundrobin:\n got %s\nwant %s", got, want)
+	}
+}
+
+// What a group.json may hold beside the point is ignored, never an error.
+func TestWhatIsIgnored(t *testing.T) {
+	clean := parseGroup(t, "orders:4", "m0 m1")
+	noisy := clean
+	noisy.Topics = append(slices.Clone(clean.Topics), Topic{Name: "nobody-reads", PartitionCount: 3}, Topic{Name: "no-partitions"})
+	noisy.Members = []Member{
+		{ID: "m1", Topics: []string{"missing", "orders", "no-partitions", "orders"}, Owned: []TopicPartitions{
+			{Topic: "missing", Partitions: []kafka.Partition{0}},
+			{Topic: "orders", Partitions: []kafka.Partition{99}},
+			{Topic: "nobody-reads", Partitions: []kafka.Partition{1}},
+		}},
+		{ID: "m0", Topics: []string{"orders", "orders"}},
+	}
+	for _, name := range Names() {
+		want, got := format(byName(t, name).Assign(clean)), format(byName(t, name).Assign(noisy))
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+func TestEmptyGroups(t *testing.T) {
+	for _, name := range Names() {
+		a := byName(t, name)
+		for _, test := range []struct{ topics, members, want string }{
+			{"", "", ""},
+			{"t0:3", "", ""},
+			{"", "m0 m1", "m0=; m1="},
+			{"t0:0", "m0", "m0="},
+		} {
+			if got := format(a.Assign(parseGroup(t, test.topics, test.members))); got != test.want {
+				t.Errorf("%s of %q, %q: got %q, want %q", name, test.topics, test.members, got, test.want)
+			}
+		}
+	}
+}
+
+func TestCheckNamesWhatAndWhere(t *testing.T) {
+	members := func(n int) []Member {
+		all := make([]Member, n)
+		for i := range all {
+			all[i].ID = kafka.MemberID(strconv.Itoa(i))
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name  string
+		group Group
+		want  string // empty: allowed
+	}{
+		{"nothing", Group{}, ""},
+		{"10,000 members", Group{Members: members(10_000)}, ""},
+		{"10,001 members", Group{Members: members(10_001)}, "members: 10001 are given, allowed are at most 10000"},
+		{"1,000,000 partitions", Group{Topics: []Topic{{"a", 999_999}, {"b", 1}}}, ""},
+		{"1,000,001 partitions", Group{Topics: []Topic{{"a", 999_999}, {"b", 2}}}, "topics: 1000001 partitions in all, allowed are at most 1000000"},
+		{"negative count", Group{Topics: []Topic{{"a", -1}}}, "topics: a has -1 partitions, allowed are 0 to 1000000"},
+		{"topic twice", Group{Topics: []Topic{{"a", 1}, {"a", 1}}}, `topics: "a" is given twice`},
+		{"249 characters", Group{Topics: []Topic{{strings.Repeat("a", 249), 1}}}, ""},
+		{"every kind of character", Group{Topics: []Topic{{"aZ09._-", 1}}}, ""},
+		{"empty id", Group{Members: []Member{{ID: "a"}, {}}}, "members[1]: the id is empty"},
+		{"id twice", Group{Members: []Member{{ID: "a"}, {ID: "b"}, {ID: "a"}}}, `members[2]: the id "a" is already that of members[0]`},
+		{"instance id twice", Group{Members: []Member{{ID: "a", InstanceID: "i"}, {ID: "b", InstanceID: "i"}}}, `members[1]: the instance id "i" is already that of members[0]`},
+	} {
+		got := ""
+		if err := test.group.Check(); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a b", "a/b", "ä", strings.Repeat("a", 250)} {
+		err := Group{Topics: []Topic{{name, 1}}}.Check()
+		if err == nil || !strings.Contains(err.Error(), "is no topic name, allowed are") {
+			t.Errorf("topic name %q: got %v", name, err)
+		}
+	}
+}
+
+func TestWhy(t *testing.T) {
+	for _, test := range []struct {
+		assignor, topics, members string
+		partition                 kafka.TopicPartition
+		want                      string
+	}{
+		{"range", "t0:4", "m0 m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"Partitions 0–1 of t0 go to m0, subscriber 1 of 3: 4 / 3 = 1 remainder 1, so the first gets 2 and each other 1."},
+		{"range", "t0:4", "m0 m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 2},
+			"Partition 2 of t0 goes to m1, subscriber 2 of 3: 4 / 3 = 1 remainder 1, so the first gets 2 and each other 1."},
+		{"range", "t0:5", "m0/z m1/a m2", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"Partitions 0–1 of t0 go to m1, subscriber 1 of 3: 5 / 3 = 1 remainder 2, so the first 2 get 2 and each other 1."},
+		{"range", "t0:6", "m0 m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 5},
+			"Partitions 4–5 of t0 go to m2, subscriber 3 of 3: 6 / 3 = 2, so each gets 2."},
+		{"range", "t0:1 t1:2", "m0{t0} m1", kafka.TopicPartition{Topic: "t1", Partition: 0},
+			"Partitions 0–1 of t1 go to m1, the only subscriber."},
+		{"roundrobin", "t0:4 t1:3", "m0{t0} m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"t0-0 is partition 1 of 7 in order; the turn starts with m0."},
+		{"roundrobin", "t0:4 t1:3", "m0{t0} m1 m2", kafka.TopicPartition{Topic: "t1", Partition: 0},
+			"t1-0 is partition 5 of 7 in order; after m0 it is the turn of m1."},
+		{"roundrobin", "t0:4 t1:3", "m0{t0} m1 m2", kafka.TopicPartition{Topic: "t1", Partition: 2},
+			"t1-2 is partition 7 of 7 in order; after m2 it is the turn of m1; m0 is passed over, it does not subscribe to t1."},
+		{"roundrobin", "t0:1 t1:2 t2:3", "m0{t0} m1{t0,t1} m2", kafka.TopicPartition{Topic: "t2", Partition: 1},
+			"t2-1 is partition 5 of 6 in order; after m2 it is the turn of m2; 2 members are passed over, they do not subscribe to t2."},
+		{"roundrobin", "t0:1", "m0{} m1", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"t0-0 is partition 1 of 1 in order; the turn starts with m1; m0 is passed over, it does not subscribe to t0."},
+		{"range", "t0:1 t1:1", "m0{t0}", kafka.TopicPartition{Topic: "t1", Partition: 0},
+			"t1-0 has no owner: no member subscribes to t1, or the topic does not exist."},
+		{"range", "t0:3", "m0", kafka.TopicPartition{Topic: "t0", Partition: 3},
+			"t0-3 does not exist: t0 has the partitions 0 to 2."},
+	} {
+		group := parseGroup(t, test.topics, test.members)
+		a := byName(t, test.assignor)
+		if got := a.Why(group, a.Assign(group), test.partition); got != test.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", test.assignor, test.partition, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package assignor turns the members of a consumer group and the partitions of its topics into an
+// assignment: pure functions, the same that the leader of a classic group runs.
+//
+// What it models: range and roundrobin, the order of members (static ones first), and the reason for
+// each partition in a sentence.
+//
+// What it leaves out: sticky, cooperative-sticky and the broker's own assignors, which later stand in
+// the same table; racks; and when a group rebalances, which is the group coordinator's matter.
+//
+// Invariants:
+//
+//   - An assignment depends on its input alone, not on the order in which members, topics or
+//     subscriptions are given.
+//   - Every partition of a subscribed topic has exactly one owner, and its owner subscribes to the topic.
+//   - Every member is in the assignment, with or without partitions.
+//
+// Names and ids are compared byte by byte. Java compares UTF-16 units, which differs only for ids with
+// characters above U+FFFF.
+//
+// Example:
+//
+//	assign, _ := assignor.ByName("range")
+//	result := assign.Assign(assignor.Group{
+//		Topics:  []assignor.Topic{{Name: "orders", PartitionCount: 3}},
+//		Members: []assignor.Member{{ID: "m0", Topics: []string{"orders"}}, {ID: "m1", Topics: []string{"orders"}}},
+//	})
+//	// m0: orders 0,1; m1: orders 2
+package assignor

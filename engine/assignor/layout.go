@@ -1,0 +1,82 @@
+package assignor
+
+import (
+	"cmp"
+	"slices"
+
+	"loglab/engine/kafka"
+)
+
+// layout is a group brought into the order that every client assignor works in.
+type layout struct {
+	members []Member          // static members by instance id, then the others by member id
+	topics  []subscribedTopic // sorted by name
+}
+
+// subscribedTopic is a topic that exists and has a subscriber.
+type subscribedTopic struct {
+	name           string
+	partitionCount int
+	subscribers    []int // indexes of members, rising
+}
+
+// newLayout sorts members and topics, and finds the subscribers of each topic. Subscriptions to topics
+// that do not exist are left out.
+func newLayout(group Group) layout {
+	members := slices.SortedFunc(slices.Values(group.Members), compareMembers)
+	topics := make([]subscribedTopic, 0, len(group.Topics))
+	for _, topic := range group.Topics {
+		if topic.PartitionCount > 0 {
+			topics = append(topics, subscribedTopic{name: topic.Name, partitionCount: int(topic.PartitionCount)})
+		}
+	}
+	slices.SortFunc(topics, func(a, b subscribedTopic) int { return cmp.Compare(a.name, b.name) })
+
+	indexOf := make(map[string]int, len(topics))
+	for i, topic := range topics {
+		indexOf[topic.name] = i
+	}
+	for memberIndex, member := range members {
+		for _, name := range member.Topics {
+			i, exists := indexOf[name]
+			if !exists {
+				continue
+			}
+			subscribers := topics[i].subscribers
+			if len(subscribers) > 0 && subscribers[len(subscribers)-1] == memberIndex {
+				continue // the member names the topic twice
+			}
+			topics[i].subscribers = append(subscribers, memberIndex)
+		}
+	}
+	topics = slices.DeleteFunc(topics, func(topic subscribedTopic) bool { return len(topic.subscribers) == 0 })
+	return layout{members: members, topics: topics}
+}
+
+// compareMembers puts static members first, by instance id, then dynamic ones by member id.
+//
+// Source: class AbstractPartitionAssignor.MemberInfo.
+func compareMembers(a, b Member) int {
+	if (a.InstanceID == "") != (b.InstanceID == "") {
+		if a.InstanceID != "" {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.InstanceID, b.InstanceID), cmp.Compare(a.ID, b.ID))
+}
+
+// assignment turns what each member of the layout got into an Assignment.
+func (l layout) assignment(parts [][]TopicPartitions) Assignment {
+	members := make([]MemberAssignment, len(l.members))
+	for i, member := range l.members {
+		members[i] = MemberAssignment{Member: member.ID, Topics: parts[i]}
+	}
+	slices.SortFunc(members, func(a, b MemberAssignment) int { return cmp.Compare(a.Member, b.Member) })
+	return Assignment{Members: members}
+}
+
+// memberIndex returns where a member stands in the layout, or -1.
+func (l layout) memberIndex(id kafka.MemberID) int {
+	return slices.IndexFunc(l.members, func(member Member) bool { return member.ID == id })
+}

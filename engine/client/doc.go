@@ -1,0 +1,17 @@
+// Package client models the programs at the edge of the cluster: the producer and the consumer, each
+// with the client library and the application around it.
+//
+// A client is a state machine like a broker: Receive takes a delivered message, Tick lets its timers
+// fire, NextDue says when the next one does, and both return what the client wants sent. Both clients
+// begin by asking for metadata. Settings keep Kafka's names, units and 4.2 defaults.
+//
+// Invariants: a producer's records of one partition are sent in the order they were handed in, with at
+// most max.in.flight.requests.per.connection requests unanswered; a consumer has one fetch under way
+// and its position only grows.
+//
+// Simplified: the producer runs with enable.idempotence=false and does not retry: the network loses
+// nothing, and a refused batch is given up at once.
+//
+// Simplified: the consumer's application takes every record of a response at once and without any
+// work; max.poll.records does not divide a response, and nothing is committed.
+package client

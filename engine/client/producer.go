@@ -1,0 +1,256 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/partitioner"
+	"loglab/engine/prng"
+	"loglab/engine/record"
+	"loglab/engine/simnet"
+)
+
+// ProducerConfig holds a producer's settings under Kafka's names.
+type ProducerConfig struct {
+	Topic          string
+	Partitioner    string       // of keyed records; a name of partitioner.Names
+	Keyless        string       // of records without a key; a name of partitioner.KeylessNames
+	Linger         kafka.Millis // linger.ms
+	BatchSize      int          // batch.size, bytes
+	MaxRequestSize int          // max.request.size, bytes
+	MaxInFlight    int          // max.in.flight.requests.per.connection
+	Acks           int16        // -1 is all
+	RequestTimeout kafka.Millis // request.timeout.ms
+	Compression    record.Codec // compression.type
+}
+
+// DefaultProducerConfig gives the defaults of Kafka 4.2.
+//
+// Source: class ProducerConfig.
+func DefaultProducerConfig(topic string) ProducerConfig {
+	return ProducerConfig{
+		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", Linger: 5, BatchSize: 16384,
+		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000,
+	}
+}
+
+// Producer is one producing client with its application.
+type Producer struct {
+	node     kafka.NodeID
+	broker   kafka.NodeID
+	start    kafka.Timestamp // the wall clock at virtual time 0
+	config   ProducerConfig
+	keyed    partitioner.Partitioner
+	rnd      prng.Rand
+	sticky   partitioner.Sticky
+	turn     partitioner.RoundRobin
+	workload Workload
+	begun    bool         // the workload runs
+	nextSend kafka.Millis // when the workload hands in its next records
+
+	asked       bool // for metadata
+	topicID     [16]byte
+	leaders     []kafka.Partition // partitions with a leader, sorted; shared by clones, never written
+	queues      []queue           // by partition; empty until metadata is there
+	drainIndex  int
+	correlation int32
+	inFlight    []inFlight
+
+	next         int // records of the workload handed in so far
+	produced     int
+	acknowledged int
+	failed       int
+}
+
+// inFlight is a Produce request without an answer yet.
+type inFlight struct {
+	correlation int32
+	records     []int // by partition; never written once made
+}
+
+// NewProducer makes a producer that talks to one broker. It asks for metadata at its first tick and
+// sends its workload from [Producer.Begin] on.
+func NewProducer(node, broker kafka.NodeID, start kafka.Timestamp, config ProducerConfig, workload Workload, rnd prng.Rand) (*Producer, error) {
+	keyed, err := partitioner.ByName(config.Partitioner)
+	if err != nil {
+		return nil, err
+	}
+	return &Producer{
+		node: node, broker: broker, start: start, config: config, keyed: keyed, rnd: rnd,
+		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: workload,
+	}, nil
+}
+
+// Node gives the producer's name on the network.
+func (p *Producer) Node() kafka.NodeID { return p.node }
+
+// Begin starts the workload: its first records are handed in at now.
+func (p *Producer) Begin(now kafka.Millis) { p.begun, p.nextSend = p.workload.Rate > 0, now }
+
+// Ready says whether the producer knows its topic.
+func (p *Producer) Ready() bool { return len(p.queues) > 0 }
+
+// NextDue is when the producer's next timer fires; ok is false when none is set.
+func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
+	if !p.asked {
+		return atOnce, true
+	}
+	if p.begun {
+		due, ok = p.nextSend, true
+	}
+	if len(p.inFlight) >= p.config.MaxInFlight {
+		return due, ok
+	}
+	for _, q := range p.queues {
+		if ready, any := q.readyAt(p.config); any && (!ok || ready < due) {
+			due, ok = ready, true
+		}
+	}
+	return due, ok
+}
+
+// Tick lets the timers that are due fire: the application hands in records, lingering batches go out.
+func (p *Producer) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
+	if !p.asked {
+		p.asked = true
+		return []simnet.Send{{To: p.broker, Request: metadataRequest(p.config.Topic), Correlation: p.correlate()}}
+	}
+	if p.begun && p.nextSend <= now {
+		p.nextSend += p.workload.Every
+		for range p.workload.Rate {
+			key, value := p.workload.record(p.next)
+			p.next++
+			p.hand(now, key, value, 0, j)
+		}
+	}
+	return p.drainReady(now, j)
+}
+
+// Produce hands in one record; a nil key is no key, a nil value makes the producer's application choose
+// one. Cause is the Seq of the event that asked for it. It returns why it cannot, in words.
+func (p *Producer) Produce(now kafka.Millis, key, value []byte, cause uint64, j *journal.Journal) (sends []simnet.Send, err error) {
+	if !p.Ready() {
+		return nil, fmt.Errorf("%s has no metadata of %s yet", p.node, p.config.Topic)
+	}
+	if value == nil {
+		value = fmt.Appendf(nil, "event by hand %d", p.produced+1)
+	}
+	if size := record.RecordSizeUpperBound(key, value) + record.HeaderSize; size > p.config.MaxRequestSize {
+		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
+	}
+	p.hand(now, key, value, cause, j)
+	return p.drainReady(now, j), nil
+}
+
+// hand partitions one record and appends it to its partition's queue.
+func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *journal.Journal) {
+	n := int32(len(p.queues))
+	chosen, keyed := p.keyed.Partition(key, n)
+	event := journal.RecordPartitioned{Key: string(key), Partitioner: p.config.Partitioner, Partitions: int(n)}
+	if keyed {
+		event.Hash = p.keyed.Hash(key).Mapped()
+	} else {
+		chosen = p.chooseKeyless(j)
+		event.Keyless, event.Partitioner = true, p.config.Keyless
+	}
+	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
+	seq := j.Append(p.node, cause, event)
+	p.produced++
+	q := &p.queues[chosen]
+	grown := q.append(now, p.start+kafka.Timestamp(now), key, value, seq, p.config)
+	if keyed || p.config.Keyless != "sticky" {
+		return
+	}
+	if change, ok := p.sticky.Appended(grown, q.incomplete(p.config.BatchSize), &p.rnd, p.candidates()); ok {
+		p.switched(change, seq, j)
+	}
+}
+
+// chooseKeyless picks the partition of a record without a key.
+func (p *Producer) chooseKeyless(j *journal.Journal) kafka.Partition {
+	if p.config.Keyless == "round-robin" {
+		return p.turn.Partition(p.candidates())
+	}
+	for {
+		chosen := p.sticky.Partition(&p.rnd, p.candidates())
+		if p.queues[chosen].incomplete(p.config.BatchSize) {
+			return chosen
+		}
+		change, ok := p.sticky.Appended(0, false, &p.rnd, p.candidates())
+		if !ok {
+			return chosen
+		}
+		p.switched(change, 0, j)
+	}
+}
+
+func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.Journal) {
+	j.Append(p.node, cause, journal.StickyPartitionSwitched{
+		From: change.From, To: change.To, Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize),
+	})
+}
+
+func (p *Producer) candidates() partitioner.Candidates {
+	return partitioner.Candidates{WithLeader: p.leaders, PartitionCount: int32(len(p.queues))}
+}
+
+func (p *Producer) correlate() int32 {
+	p.correlation++
+	return p.correlation
+}
+
+// Receive handles one response. Cause is the Seq of the event that says it was delivered.
+func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
+	switch response := m.Response.(type) {
+	case *kmsg.MetadataResponse:
+		topic := response.Topics[0]
+		p.topicID = topic.TopicID
+		p.leaders = partitionsOf(topic)
+		p.queues = make([]queue, len(topic.Partitions))
+		j.Append(p.node, cause, journal.MetadataLearned{Topic: p.config.Topic, Partitions: len(topic.Partitions)})
+	case *kmsg.ProduceResponse:
+		p.acknowledge(m.Correlation, response, cause, j)
+	default:
+		panic(fmt.Sprintf("producer %s: no handler for %s", p.node, m.API()))
+	}
+	return p.drainReady(now, j)
+}
+
+// acknowledge takes the answer to a Produce request.
+func (p *Producer) acknowledge(correlation int32, response *kmsg.ProduceResponse, cause uint64, j *journal.Journal) {
+	for i, request := range p.inFlight {
+		if request.correlation != correlation {
+			continue
+		}
+		p.inFlight = append(p.inFlight[:i:i], p.inFlight[i+1:]...)
+		for _, result := range response.Topics[0].Partitions {
+			tp := kafka.TopicPartition{Topic: p.config.Topic, Partition: kafka.Partition(result.Partition)}
+			records := request.records[result.Partition]
+			if result.ErrorCode != 0 {
+				p.failed += records
+				j.Append(p.node, cause, journal.ProduceFailed{TopicPartition: tp, Records: records, Error: errorName(result.ErrorCode)})
+				continue
+			}
+			p.acknowledged += records
+			j.Append(p.node, cause, journal.ProduceAcknowledged{
+				TopicPartition: tp, BaseOffset: kafka.Offset(result.BaseOffset), Records: records, Acks: acksText(p.config.Acks),
+			})
+		}
+		return
+	}
+	panic(fmt.Sprintf("producer %s: no request with correlation id %d is in flight", p.node, correlation))
+}
+
+// Clone gives a producer in the same state.
+func (p *Producer) Clone() *Producer {
+	c := *p
+	c.inFlight = append([]inFlight(nil), p.inFlight...)
+	c.queues = make([]queue, len(p.queues))
+	for i, q := range p.queues {
+		c.queues[i] = q.clone()
+	}
+	return &c
+}

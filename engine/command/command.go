@@ -1,0 +1,153 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"loglab/engine/kafka"
+)
+
+// Command is one thing to do, as a value. The concrete types are [Produce], [Pause], [Resume] and
+// [Wait].
+type Command interface {
+	// String gives the canonical line of text.
+	String() string
+	// Verb gives its first word.
+	Verb() string
+}
+
+// MaxText is the greatest length of a command's text in bytes.
+const MaxText = 2048
+
+// verb is one row of the grammar.
+type verb struct {
+	name  string
+	usage string
+	parse func(words []word) (Command, error)
+}
+
+// verbs is the grammar, in alphabetical order.
+var verbs = [...]verb{
+	{"pause", "pause NODE", parsePause},
+	{"produce", "produce PRODUCER [KEY [VALUE]]", parseProduce},
+	{"resume", "resume NODE", parseResume},
+	{"wait", "wait DURATION, as 500ms, 45s, 5m or 2h", parseWait},
+}
+
+// Usages lists the forms that a command can have, one line each, sorted by verb.
+func Usages() []string {
+	var list []string
+	for _, v := range verbs {
+		list = append(list, v.usage)
+	}
+	return list
+}
+
+// errUsage marks words that do not fit the verb; Parse puts the usage in its place.
+var errUsage = errors.New("words do not fit")
+
+// Parse reads one line of text. The error says what was found and what is allowed.
+func Parse(text string) (Command, error) {
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("command of %d bytes: at most %d are allowed", len(text), MaxText)
+	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("command %q: not valid UTF-8", text)
+	}
+	words, err := split(text)
+	if err != nil {
+		return nil, fmt.Errorf("command %q: %w", text, err)
+	}
+	for _, v := range verbs {
+		if len(words) == 0 || words[0].quoted || words[0].text != v.name {
+			continue
+		}
+		c, err := v.parse(words[1:])
+		if errors.Is(err, errUsage) {
+			return nil, fmt.Errorf("command %q: allowed is %s", text, v.usage)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("command %q: %w; allowed is %s", text, err, v.usage)
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("command %q: not known; allowed are %s", text, strings.Join(Usages(), "; "))
+}
+
+// word is one word of a command's text.
+type word struct {
+	text   string
+	quoted bool
+}
+
+// split cuts text into words at single spaces.
+func split(text string) ([]word, error) {
+	var words []word
+	for rest := text; ; {
+		w, after, err := cutWord(rest)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, w)
+		if after == "" {
+			return words, nil
+		}
+		if after[0] != ' ' {
+			return nil, errors.New("a space is missing after a quoted word")
+		}
+		rest = after[1:]
+	}
+}
+
+// cutWord takes the first word off text.
+func cutWord(text string) (w word, after string, err error) {
+	if !strings.HasPrefix(text, `"`) {
+		bare, _, _ := strings.Cut(text, " ")
+		if !isBare(bare) {
+			return word{}, "", fmt.Errorf("the word %q must stand in double quotes", bare)
+		}
+		return word{text: bare}, text[len(bare):], nil
+	}
+	literal, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return word{}, "", errors.New("a quoted word has no end or a bad escape")
+	}
+	plain, err := strconv.Unquote(literal)
+	if err != nil || !utf8.ValidString(plain) {
+		return word{}, "", fmt.Errorf("the quoted word %s is not valid UTF-8", literal)
+	}
+	return word{text: plain, quoted: true}, text[len(literal):], nil
+}
+
+// isBare says whether s needs no quotes.
+func isBare(s string) bool {
+	if s == "" || s[0] == '"' {
+		return false
+	}
+	for _, r := range s {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' {
+			return false
+		}
+	}
+	return true
+}
+
+// quoteWord writes s as one word.
+func quoteWord(s string) string {
+	if isBare(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// parseNode takes the one word that names a node.
+func parseNode(words []word) (kafka.NodeID, error) {
+	if len(words) != 1 || words[0].quoted {
+		return "", errUsage
+	}
+	return kafka.NodeID(words[0].text), nil
+}

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	for _, tc := range []struct {
+		text      string
+		want      Command
+		canonical string
+	}{
+		{"produce p0", Produce{Producer: "p0", Keyless: true, Default: true}, "produce p0"},
+		{"produce p0 -", Produce{Producer: "p0", Keyless: true, Default: true}, "produce p0"},
+		{"produce p0 order-7", Produce{Producer: "p0", Key: "order-7", Default: true}, "produce p0 order-7"},
+		{`produce p0 "order-7"`, Produce{Producer: "p0", Key: "order-7", Default: true}, "produce p0 order-7"},
+		{`produce p0 "" paid`, Produce{Producer: "p0", Key: "", Value: "paid"}, `produce p0 "" paid`},
+		{"produce p0 - paid", Produce{Producer: "p0", Keyless: true, Value: "paid"}, "produce p0 - paid"},
+		{`produce p1 "-"`, Produce{Producer: "p1", Key: "-", Default: true}, `produce p1 "-"`},
+		{`produce p0 "a b" "c\nd"`, Produce{Producer: "p0", Key: "a b", Value: "c\nd"}, `produce p0 "a b" "c\nd"`},
+		{"produce p0 日本", Produce{Producer: "p0", Key: "日本", Default: true}, "produce p0 日本"},
+		{"pause c1", Pause{"c1"}, "pause c1"},
+		{"resume b1", Resume{"b1"}, "resume b1"},
+		{"wait 45s", Wait{45000}, "wait 45s"},
+		{"wait 60s", Wait{60000}, "wait 1m"},
+		{"wait 1500ms", Wait{1500}, "wait 1500ms"},
+		{"wait 2h", Wait{7200000}, "wait 2h"},
+	} {
+		got, err := Parse(tc.text)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", tc.text, err)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("Parse(%q) (-want +got):\n%s", tc.text, diff)
+		}
+		if got.String() != tc.canonical {
+			t.Errorf("Parse(%q).String() = %q, want %q", tc.text, got.String(), tc.canonical)
+		}
+		if !strings.HasPrefix(tc.canonical, got.Verb()) {
+			t.Errorf("%q: Verb() = %q", tc.canonical, got.Verb())
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tc := range []struct{ text, says string }{
+		{"", "must stand in double quotes"},
+		{"explode b1", "produce PRODUCER [KEY [VALUE]]"},
+		{"Pause c1", "pause NODE"},
+		{"pause", "pause NODE"},
+		{"pause c1 c2", "pause NODE"},
+		{`pause "c1"`, "pause NODE"},
+		{"produce", "produce PRODUCER"},
+		{"produce p0 a b c", "produce PRODUCER"},
+		{"produce  p0", "must stand in double quotes"},
+		{"produce p0 ", "must stand in double quotes"},
+		{`produce p0 "a`, "no end"},
+		{`produce p0 "a"b`, "a space is missing"},
+		{`produce p0 "\xff"`, "not valid UTF-8"},
+		{"produce p0 a\xff", "not valid UTF-8"},
+		{"produce p0 a\rb", "must stand in double quotes"},
+		{"wait", "wait DURATION"},
+		{"wait 5", "wait DURATION"},
+		{"wait 5d", "wait DURATION"},
+		{"wait -5s", "wait DURATION"},
+		{"wait 0s", "between 1ms and 168h"},
+		{"wait 169h", "between 1ms and 168h"},
+		{"wait 99999999999s", "wait DURATION"},
+		{"produce p0 " + strings.Repeat("k", MaxText), "at most 2048"},
+	} {
+		c, err := Parse(tc.text)
+		if err == nil {
+			t.Errorf("Parse(%q) = %#v, want an error that says %q", tc.text, c, tc.says)
+		} else if !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("Parse(%q): %v, want it to say %q", tc.text, err, tc.says)
+		}
+	}
+}
+
+// FuzzParse: what parses has one canonical spelling that parses back to the same command.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"produce p0", `produce p0 "a b" "-"`, "pause c1", "wait 45s", `resume "x`, "wait 60s", `produce p0 "-" -`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse(text)
+		if err != nil {
+			return
+		}
+		canonical := c.String()
+		again, err := Parse(canonical)
+		if err != nil {
+			if len(canonical) > MaxText { // quoting may lengthen a text that just fitted
+				return
+			}
+			t.Fatalf("%q parsed, its canonical text %q does not: %v", text, canonical, err)
+		}
+		if diff := cmp.Diff(c, again); diff != "" {
+			t.Fatalf("%q → %q (-first +second):\n%s", text, canonical, diff)
+		}
+		if again.String() != canonical {
+			t.Fatalf("%q has two canonical texts: %q and %q", text, canonical, again.String())
+		}
+	})
+}

@@ -1,0 +1,19 @@
+// Package command is what a person or a test can do to a cluster. Each command has one line of text,
+// and that line parses back to it: addresses, scenario files and tests all carry commands as text.
+//
+// The grammar is words separated by one space. The first word is the verb, the second, where there is
+// one, the node it is done to. A word that holds a space, a quote or a character that does not print
+// is written as a Go string literal; the empty word is "".
+//
+//	produce p0                 producer p0 sends a record without a key
+//	produce p0 order-7         a record with the key order-7
+//	produce p0 "" paid         an empty key is a key; the value is paid
+//	produce p0 - paid          - is no key (null); a key that is a hyphen is written "-"
+//	pause c1                   the process c1 stands still; what arrives for it waits
+//	resume c1
+//	wait 45s                   45 seconds pass before the next tick (ms, s, m, h)
+//
+// [Parse] and String are inverse: Parse(c.String()) is c, and the text that Parse accepts is, after
+// String, the one canonical spelling. Whether a command can apply is for the cluster to say when its
+// tick comes; Parse refuses only what is not a command.
+package command

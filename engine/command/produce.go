@@ -1,0 +1,56 @@
+package command
+
+import (
+	"strings"
+
+	"loglab/engine/kafka"
+)
+
+// noKey is the word for a null key.
+const noKey = "-"
+
+// Produce hands one record to a producer, which partitions, batches and sends it like any other.
+type Produce struct {
+	Producer kafka.NodeID
+	// Keyless means that the key is null; Key is then empty. An empty Key of a record that is not
+	// keyless is a key of no bytes.
+	Keyless bool
+	Key     string
+	// Default means that the producer makes up the value; Value is then empty.
+	Default bool
+	Value   string
+}
+
+func parseProduce(words []word) (Command, error) {
+	if len(words) < 1 || len(words) > 3 || words[0].quoted {
+		return nil, errUsage
+	}
+	c := Produce{Producer: kafka.NodeID(words[0].text), Keyless: true, Default: true}
+	if len(words) > 1 && (words[1].quoted || words[1].text != noKey) {
+		c.Keyless, c.Key = false, words[1].text
+	}
+	if len(words) > 2 {
+		c.Default, c.Value = false, words[2].text
+	}
+	return c, nil
+}
+
+// Verb gives "produce".
+func (Produce) Verb() string { return "produce" }
+
+// String gives the canonical text.
+func (c Produce) String() string {
+	words := []string{"produce", string(c.Producer)}
+	switch {
+	case !c.Keyless && c.Key == noKey:
+		words = append(words, `"-"`)
+	case !c.Keyless:
+		words = append(words, quoteWord(c.Key))
+	case !c.Default:
+		words = append(words, noKey)
+	}
+	if !c.Default {
+		words = append(words, quoteWord(c.Value))
+	}
+	return strings.Join(words, " ")
+}

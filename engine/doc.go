@@ -1,0 +1,30 @@
+// Package engine runs one cluster: brokers, clients and the network between them, one tick at a time.
+// It is the only package that joins the others.
+//
+// A cluster is a pure function of its spec, its seed and the commands given at its ticks: the same
+// three give the same journal, byte for byte, on every machine, from zero and from any clone. There is
+// no clock, no goroutine and no randomness but the generator seeded at the start.
+//
+//	c, err := engine.New(spec, seed) // frame 0: the clients have found their topic
+//	c.Apply(cmd)                     // commands of tick 0
+//	c.Tick()                         // frame 1
+//	v := c.View()                    // an immutable value
+//
+// Time. Virtual time counts in milliseconds from tick 0. Tick t+1 covers tick.ms
+// milliseconds, from the time of frame t on, its end excluded. Before tick 0, which is time 0, stands the
+// prologue: in the time below 0 the clients ask for metadata and positions and send their first fetch;
+// its events are those of tick 0. The workload begins with tick 1.
+//
+// Order. Within a tick time goes from one due moment to the next. What falls due at the same moment
+// happens in this order, which is stated here and nowhere else:
+//
+//  1. commands, in the order of the address
+//  2. deliveries, by link, then by sequence of sending
+//  3. timers of brokers, by number
+//  4. timers of clients: consumers by number, then producers by number
+//
+// A paused node takes no delivery and fires no timer; at resume it takes what has arrived in order.
+//
+// Every run is bounded: past a bound Tick, Apply and New answer with a [*LimitError] and the run is
+// over; nothing is dropped silently.
+package engine

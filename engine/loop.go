@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/simnet"
+)
+
+// runUntil lets time pass up to end, excluded, in the order that the package's doc states.
+func (c *Cluster) runUntil(end kafka.Millis) error {
+	for {
+		due, ok := c.nextDue()
+		if !ok || due >= end {
+			break
+		}
+		c.now = max(c.now, due)
+		c.deliver()
+		c.fireTimers()
+		if err := c.checkBounds(); err != nil {
+			return err
+		}
+	}
+	c.now = end
+	return nil
+}
+
+// nextDue is the next moment at which something falls due.
+func (c *Cluster) nextDue() (next kafka.Millis, any bool) {
+	consider := func(due kafka.Millis, ok bool) {
+		if ok && (!any || due < next) {
+			next, any = due, true
+		}
+	}
+	consider(c.net.NextDue())
+	for _, b := range c.brokers {
+		if c.inboxOf(b.Node()) == nil {
+			consider(b.NextDue())
+		}
+	}
+	for i := range c.clients {
+		if n := &c.clients[i]; c.inboxOf(n.id()) == nil {
+			consider(n.nextDue())
+		}
+	}
+	return next, any
+}
+
+// deliver hands over every message that has arrived.
+func (c *Cluster) deliver() {
+	for {
+		m, ok := c.net.Deliver(c.now)
+		if !ok {
+			return
+		}
+		if inbox := c.inboxOf(m.To); inbox != nil {
+			inbox.inbox = append(inbox.inbox, m)
+			continue
+		}
+		c.handOver(m, m.Sent, false)
+	}
+}
+
+// handOver lets a node take one message in.
+func (c *Cluster) handOver(m *simnet.Message, cause uint64, held bool) {
+	seq := c.journal.Append(m.To, cause, journal.MessageDelivered{
+		Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Held: held,
+	})
+	for _, b := range c.brokers {
+		if b.Node() == m.To {
+			c.send(m.To, b.Receive(c.now, m, seq, &c.journal))
+			return
+		}
+	}
+	for i := range c.clients {
+		if n := &c.clients[i]; n.id() == m.To {
+			c.send(m.To, n.receive(c.now, m, seq, &c.journal))
+			return
+		}
+	}
+}
+
+// fireTimers lets every timer that is due fire.
+func (c *Cluster) fireTimers() {
+	for _, b := range c.brokers {
+		if due, ok := b.NextDue(); ok && due <= c.now && c.inboxOf(b.Node()) == nil {
+			c.send(b.Node(), b.Tick(c.now, &c.journal))
+		}
+	}
+	for i := range c.clients {
+		n := &c.clients[i]
+		if due, ok := n.nextDue(); ok && due <= c.now && c.inboxOf(n.id()) == nil {
+			c.send(n.id(), n.tick(c.now, &c.journal))
+		}
+	}
+}
+
+// send puts what a node wants sent on the network.
+func (c *Cluster) send(from kafka.NodeID, sends []simnet.Send) {
+	for _, s := range sends {
+		m := c.net.Send(c.now, from, s)
+		m.Sent = c.journal.Append(from, s.Cause, journal.MessageSent{
+			Message: m.ID, To: m.To, API: m.API(), Version: m.Version(), Correlation: m.Correlation,
+			Response: m.IsResponse(), Arrives: m.DueAt - c.now,
+		})
+	}
+}
+
+// inboxOf gives the paused node of that name, nil if it runs.
+func (c *Cluster) inboxOf(node kafka.NodeID) *pausedNode {
+	for i := range c.paused {
+		if c.paused[i].node == node {
+			return &c.paused[i]
+		}
+	}
+	return nil
+}
+
+// checkBounds ends the run at the first bound that is passed.
+func (c *Cluster) checkBounds() error {
+	if c.spec.MaxEvents > 0 && c.journal.Len() > c.spec.MaxEvents {
+		c.broken = &LimitError{What: "events in the journal", Found: c.journal.Len(), Allowed: c.spec.MaxEvents}
+	}
+	for _, b := range c.brokers {
+		if bytes := b.LogBytes(); bytes > MaxLogBytes {
+			c.broken = &LimitError{What: "bytes of log", Found: bytes, Allowed: MaxLogBytes}
+		}
+	}
+	return c.broken
+}
+
+// The four methods below pass on to whichever client a node holds.
+
+func (n *clientNode) id() kafka.NodeID {
+	if n.producer != nil {
+		return n.producer.Node()
+	}
+	return n.consumer.Node()
+}
+
+func (n *clientNode) nextDue() (kafka.Millis, bool) {
+	if n.producer != nil {
+		return n.producer.NextDue()
+	}
+	return n.consumer.NextDue()
+}
+
+func (n *clientNode) tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
+	if n.producer != nil {
+		return n.producer.Tick(now, j)
+	}
+	return n.consumer.Tick(now, j)
+}
+
+func (n *clientNode) receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
+	if n.producer != nil {
+		return n.producer.Receive(now, m, cause, j)
+	}
+	return n.consumer.Receive(now, m, cause, j)
+}

@@ -1,0 +1,145 @@
+package record
+
+import "fmt"
+
+// appendRecordFields appends the fields of all records of b. The record data begins at position origin
+// of what the fields' offsets count in.
+func appendRecordFields(fields []Field, b Batch, origin int) ([]Field, error) {
+	s := b.Scan()
+	done := 0
+	for index := 0; len(fields) < maxAnatomyFields && s.Next(); index++ {
+		cut := anatomist{fields: fields, batch: b, data: s.data, origin: origin, index: index, at: done}
+		cut.record(s.record)
+		fields, done = cut.fields, s.at
+	}
+	rest := s.data[done:]
+	if len(rest) == 0 {
+		return fields, s.err
+	}
+	if s.err != nil {
+		return append(fields, unreadable(rest, origin+done, s.err)), s.err
+	}
+	return append(fields, Field{
+		Name: "records", Offset: origin + done, Width: len(rest), Raw: rest, Record: -1, Value: countOf(len(rest), "byte"),
+		Meaning: fmt.Sprintf("records %s to %s, not taken apart", thousands(int64(s.seen)), thousands(int64(b.RecordsCount)-1)),
+	}), nil
+}
+
+// anatomist takes one record apart that a Scanner has decoded: the bytes are known to be sound.
+type anatomist struct {
+	fields []Field
+	batch  Batch
+	data   []byte
+	origin int
+	index  int
+	at     int // position in data of the next byte
+}
+
+// add makes the next width bytes a field; none if width is 0.
+func (a *anatomist) add(name string, width int, value, meaning string) {
+	if width == 0 {
+		return
+	}
+	end := a.at + width
+	a.fields = append(a.fields, Field{
+		Name: name, Offset: a.origin + a.at, Width: width, Raw: a.data[a.at:end:end],
+		Value: value, Meaning: meaning, Record: a.index,
+	})
+	a.at = end
+}
+
+// number makes the next varint a field.
+func (a *anatomist) number(name, meaning string) {
+	v, n, _ := varlong(a.data[a.at:]) // a varint of 32 bits reads the same as a varlong
+	a.add(name, n, fmt.Sprint(v), meaning)
+}
+
+func (a *anatomist) record(r Record) {
+	length, n, _ := varint(a.data[a.at:])
+	end := a.at + n + int(length)
+	a.number("length", fmt.Sprintf("%s follow", countOf(int(length), "byte")))
+	a.add("attributes", 1, fmt.Sprint(a.data[a.at]), "unused")
+	a.number("timestampDelta", describeTimestampDelta(a.batch, r))
+	a.number("offsetDelta", describeOffsetDelta(a.batch, r))
+	control, err := Control{}, error(nil)
+	if a.batch.Attributes.Control() {
+		control, err = DecodeControl(r)
+	}
+	inControl := a.batch.Attributes.Control() && err == nil
+
+	a.number("keyLength", describeLength(r.Key, "key", "null: no key"))
+	meaning := describeBytes(r.Key)
+	if inControl {
+		meaning = fmt.Sprintf("control record %d = %v, key version %d", control.Type, control.Type, control.Version)
+	}
+	a.add("key", len(r.Key), Printable(r.Key), meaning)
+
+	a.number("valueLength", describeLength(r.Value, "value", "null: a tombstone when the topic is compacted"))
+	meaning = describeBytes(r.Value)
+	if inControl {
+		meaning = describeControl(control)
+	}
+	a.add("value", len(r.Value), Printable(r.Value), meaning)
+
+	meaning = "no headers"
+	if len(r.Headers) > 0 {
+		meaning = countOf(len(r.Headers), "header")
+	}
+	a.number("headerCount", meaning)
+	for i, h := range r.Headers {
+		if i == maxAnatomyHeaders {
+			left := end - a.at
+			a.add("headers", left, countOf(left, "byte"), fmt.Sprintf("headers %d to %s, not taken apart", i, thousands(int64(len(r.Headers)-1))))
+			return
+		}
+		a.header(h)
+	}
+}
+
+func (a *anatomist) header(h Header) {
+	key := []byte(h.Key)
+	a.number("headerKeyLength", describeLength(key, "key", ""))
+	a.add("headerKey", len(key), Printable(key), describeBytes(key))
+	a.number("headerValueLength", describeLength(h.Value, "value", "null"))
+	a.add("headerValue", len(h.Value), Printable(h.Value), describeBytes(h.Value))
+}
+
+func describeTimestampDelta(b Batch, r Record) string {
+	switch {
+	case b.Attributes.TimestampType() == LogAppendTime:
+		return fmt.Sprintf("ignored: under LogAppendTime the record's timestamp is maxTimestamp %s", thousands(int64(b.MaxTimestamp)))
+	case b.Attributes.HasDeleteHorizon():
+		return fmt.Sprintf("%s = %s", thousands(int64(r.Timestamp)), distance("delete horizon", r.TimestampDelta))
+	}
+	return fmt.Sprintf("%s = %s", thousands(int64(r.Timestamp)), distance("base", r.TimestampDelta))
+}
+
+func describeOffsetDelta(b Batch, r Record) string {
+	text := fmt.Sprintf("offset %s = %s + %s", thousands(int64(r.Offset)), thousands(int64(b.BaseOffset)), thousands(int64(r.OffsetDelta)))
+	if b.BaseSequence >= 0 {
+		text += fmt.Sprintf("; sequence %d", IncrementSequence(b.BaseSequence, r.OffsetDelta))
+	}
+	return text
+}
+
+// describeLength explains the length of a key or value.
+func describeLength(p []byte, what, null string) string {
+	switch {
+	case p == nil:
+		return null
+	case len(p) == 0:
+		return fmt.Sprintf("an empty %s, which is not null", what)
+	}
+	return countOf(len(p), "byte")
+}
+
+func describeControl(c Control) string {
+	switch c.Type {
+	case Abort, Commit:
+		return fmt.Sprintf("the transaction coordinator's epoch is %d", c.CoordinatorEpoch)
+	case LeaderChange:
+		return fmt.Sprintf("node %d leads the quorum of %d voters, %d of which voted for it", c.LeaderChange.LeaderID,
+			len(c.LeaderChange.Voters), len(c.LeaderChange.GrantingVoters))
+	}
+	return describeBytes(c.Value)
+}

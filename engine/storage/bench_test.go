@@ -1,0 +1,143 @@
+package storage
+
+import (
+	"bytes"
+	"testing"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/simdisk"
+)
+
+const (
+	// benchBatchBytes is the producer's default batch.size.
+	benchBatchBytes = 16 << 10
+	// benchSegmentBytes is small, as in a lab.
+	benchSegmentBytes = 64 << 10
+	// benchLogs logs of benchLogBytes each are alive at a time: 32 MiB, the most that a run holds.
+	benchLogs     = 8
+	benchLogBytes = 4 << 20
+)
+
+// benchServer keeps the heap at a steady size, as a server that has been up for a while: a full log
+// takes the place of the oldest one.
+type benchServer struct {
+	logs    [benchLogs]*Log
+	at      int
+	records int
+}
+
+func (s *benchServer) append(b *testing.B, batch []byte, records int) {
+	log := s.logs[s.at]
+	if log == nil || len(log.sealed) == benchLogBytes/benchSegmentBytes {
+		config := DefaultConfig()
+		config.SegmentBytes = benchSegmentBytes
+		log = New(new(simdisk.Disk), "orders-0", config, startTime)
+		s.at = (s.at + 1) % benchLogs
+		s.logs[s.at] = log
+	}
+	if _, err := log.Append(batch, 0, startTime); err != nil {
+		b.Fatal(err)
+	}
+	s.records += records
+}
+
+// report gives the measure that counts.
+func (s *benchServer) report(b *testing.B) {
+	b.ReportMetric(float64(s.records)/b.Elapsed().Seconds(), "records/s")
+}
+
+// fill puts records of about recordBytes into the builder until the batch is full.
+func fill(builder *record.Builder, value []byte) {
+	key := []byte("user-1")
+	for ts := startTime; builder.SizeWith(ts, key, value) <= benchBatchBytes; ts++ {
+		builder.Append(ts, key, value)
+	}
+}
+
+// benchValue makes a record with a key of 6 bytes about recordBytes large.
+func benchValue(recordBytes int) []byte { return bytes.Repeat([]byte("v"), recordBytes-16) }
+
+func benchmarkAppend(b *testing.B, recordBytes int) {
+	builder := record.NewBuilder(record.Options{})
+	fill(builder, benchValue(recordBytes))
+	batch, err := builder.Build()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var server benchServer
+	b.ReportAllocs()
+	for b.Loop() {
+		server.append(b, batch, builder.Count())
+	}
+	server.report(b)
+}
+
+// BenchmarkAppend100B appends full batches of 100-byte records: CRC, a look at every record, the copy
+// into the segment, index entries and rolls.
+func BenchmarkAppend100B(b *testing.B) { benchmarkAppend(b, 100) }
+
+// BenchmarkAppend1KiB does the same with records of 1 KiB.
+func BenchmarkAppend1KiB(b *testing.B) { benchmarkAppend(b, 1024) }
+
+// BenchmarkEncodeAppend also builds every batch of 100-byte records.
+func BenchmarkEncodeAppend(b *testing.B) {
+	builder := record.NewBuilder(record.Options{})
+	value := benchValue(100)
+	var server benchServer
+	b.ReportAllocs()
+	for b.Loop() {
+		builder.Reset()
+		fill(builder, value)
+		batch, err := builder.Build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		server.append(b, batch, builder.Count())
+	}
+	server.report(b)
+}
+
+// BenchmarkRead fetches 1 KiB from the middle of a log of 64 KiB segments.
+func BenchmarkRead(b *testing.B) {
+	config := DefaultConfig()
+	config.SegmentBytes = benchSegmentBytes
+	log := New(new(simdisk.Disk), "orders-0", config, startTime)
+	for range 10000 {
+		if _, err := log.Append(oneRecord(startTime), 0, startTime); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	offset := kafka.Offset(0)
+	for b.Loop() {
+		if _, err := log.Read(offset, 1024, log.LogEndOffset(), true); err != nil {
+			b.Fatal(err)
+		}
+		offset = (offset + 7919) % log.LogEndOffset()
+	}
+}
+
+// BenchmarkClone clones the 64 partitions of a topic with their disk, 40 segments each.
+func BenchmarkClone(b *testing.B) {
+	var disk simdisk.Disk
+	var logs []*Log
+	for p := range kafka.Partition(64) {
+		config := DefaultConfig()
+		config.SegmentBytes = 70
+		log := New(&disk, kafka.TopicPartition{Topic: "orders", Partition: p}.String(), config, startTime)
+		for range 40 {
+			if _, err := log.Append(oneRecord(startTime), 0, startTime); err != nil {
+				b.Fatal(err)
+			}
+		}
+		logs = append(logs, log)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		clone := disk.Clone()
+		for _, log := range logs {
+			log.Clone(clone)
+		}
+	}
+}

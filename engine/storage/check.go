@@ -1,0 +1,167 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+)
+
+// incoming is a producer's batch that has passed the checks.
+type incoming struct {
+	bytes           []byte // exactly one batch; shared with the caller
+	lastOffsetDelta int32
+	maxTimestamp    kafka.Timestamp // what the header will say: the largest CreateTime, or now
+	restamp         bool            // under CreateTime: the header says something else
+}
+
+// check holds a produce request's bytes against the rules for a batch from a client, in Kafka's
+// order: exactly one batch, base offset, size, CRC, what else the header says, then each record.
+//
+// Source: ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator.
+func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
+	batch, refusal := onlyBatch(b)
+	if refusal != nil {
+		return incoming{}, refusal
+	}
+	if batch.BaseOffset != 0 {
+		return incoming{}, refuse(kerr.InvalidRecord, "base offset is %s, a producer sends 0", grouped(batch.BaseOffset))
+	}
+	if batch.Size() > c.MaxMessageBytes {
+		return incoming{}, refuse(kerr.MessageTooLarge, "batch of %s bytes > max.message.bytes %s",
+			grouped(batch.Size()), grouped(c.MaxMessageBytes))
+	}
+	if err := batch.CheckCRC(); err != nil {
+		return incoming{}, refuse(kerr.CorruptMessage, "%v", err)
+	}
+	if refusal := checkHeader(batch); refusal != nil {
+		return incoming{}, refusal
+	}
+	in := incoming{bytes: batch.Bytes(), lastOffsetDelta: batch.LastOffsetDelta}
+	in.maxTimestamp, refusal = c.checkRecords(batch, now)
+	if c.MessageTimestampType == record.LogAppendTime {
+		in.maxTimestamp = now
+	}
+	in.restamp = batch.MaxTimestamp != in.maxTimestamp || batch.Attributes.TimestampType() != record.CreateTime
+	return in, refusal
+}
+
+// onlyBatch returns the one batch in b. Bytes after it that are less than a batch are left off.
+func onlyBatch(b []byte) (record.Batch, *Refusal) {
+	batch, err := record.Parse(b)
+	switch {
+	case errors.Is(err, record.ErrEnd), errors.Is(err, record.ErrTorn):
+		return batch, refuse(kerr.InvalidRecord, "no whole batch in %s bytes: %v", grouped(len(b)), err)
+	case len(b) > magicAt && b[magicAt] != record.Magic:
+		return batch, refuse(kerr.InvalidRecord, "magic is %d, a produce request takes only %d", int8(b[magicAt]), record.Magic)
+	case err != nil:
+		return batch, refuse(kerr.CorruptMessage, "%v", err)
+	}
+	switch _, err := record.Parse(b[batch.Size():]); {
+	case err == nil:
+		return batch, refuse(kerr.InvalidRecord, "a second batch at byte %s, a produce request takes one for a partition", grouped(batch.Size()))
+	case errors.Is(err, record.ErrCorrupt):
+		return batch, refuse(kerr.CorruptMessage, "after the batch, at byte %s: %v", grouped(batch.Size()), err)
+	}
+	return batch, nil
+}
+
+// checkHeader holds the header's fields against each other.
+//
+// Source: LogValidator.validateBatch.
+func checkHeader(b record.Batch) *Refusal {
+	switch {
+	case b.RecordsCount <= 0:
+		return refuse(kerr.InvalidRecord, "recordsCount is %s, at least 1 is needed", grouped(b.RecordsCount))
+	case int64(b.LastOffsetDelta)+1 != int64(b.RecordsCount):
+		return refuse(kerr.InvalidRecord, "lastOffsetDelta is %s, %s records need %s",
+			grouped(b.LastOffsetDelta), grouped(b.RecordsCount), grouped(b.RecordsCount-1))
+	case b.Attributes.Control():
+		return refuse(kerr.InvalidRecord, "a client may not write control records")
+	case b.ProducerID >= 0 && b.BaseSequence < 0:
+		return refuse(kerr.InvalidRecord, "base sequence is %s, producer id %s needs 0 or more",
+			grouped(b.BaseSequence), grouped(b.ProducerID))
+	}
+	return nil
+}
+
+// checkRecords reads every record and returns the largest timestamp, NoTimestamp if none has one.
+// A timestamp out of bounds anywhere in the batch decides over a missing key.
+//
+// Simplified: a batch whose offset deltas are not 0, 1, 2 … is refused with INVALID_RECORD. Kafka
+// takes it as it is, or compresses it anew with the right deltas.
+//
+// Source: LogValidator.validateRecord and processRecordErrors.
+func (c *Config) checkRecords(b record.Batch, now kafka.Timestamp) (kafka.Timestamp, *Refusal) {
+	largest := kafka.NoTimestamp
+	var noKey *Refusal
+	next := int32(0)
+	scan := b.Scan()
+	for ; scan.Next(); next++ {
+		r := scan.Record()
+		if r.OffsetDelta != next {
+			return largest, refuse(kerr.InvalidRecord, "record %s has offset delta %s", grouped(next), grouped(r.OffsetDelta))
+		}
+		largest = max(largest, r.Timestamp)
+		if c.Compact && r.Key == nil {
+			if noKey == nil {
+				noKey = refuse(kerr.InvalidRecord, "record %s has no key, cleanup.policy compact needs one", grouped(next))
+			}
+			continue
+		}
+		if refusal := c.checkTimestamp(b, r.Timestamp, next, now); refusal != nil {
+			return largest, refusal
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return largest, refuse(kerr.InvalidRecord, "%v", err)
+	}
+	return largest, noKey
+}
+
+// checkTimestamp holds one record's timestamp against the leader's clock. Differences wrap around as
+// in Kafka, whose answer for timestamps near the ends of int64 is the same.
+//
+// Source: LogValidator.validateTimestamp.
+func (c *Config) checkTimestamp(b record.Batch, ts kafka.Timestamp, index int32, now kafka.Timestamp) *Refusal {
+	if c.MessageTimestampType == record.LogAppendTime || ts == kafka.NoTimestamp {
+		if b.Attributes.TimestampType() == record.LogAppendTime {
+			return refuse(kerr.InvalidTimestamp, "timestamp type is LogAppendTime, which only the leader may set")
+		}
+		return nil
+	}
+	before := now - ts
+	if before > kafka.Timestamp(c.TimestampBeforeMaxMillis) {
+		return refuse(kerr.InvalidTimestamp, "record %s: timestamp %d is %s ms before the leader's clock > message.timestamp.before.max.ms %s",
+			grouped(index), ts, grouped(before), grouped(c.TimestampBeforeMaxMillis))
+	}
+	if -before > kafka.Timestamp(c.TimestampAfterMaxMillis) {
+		return refuse(kerr.InvalidTimestamp, "record %s: timestamp %d is %s ms after the leader's clock > message.timestamp.after.max.ms %s",
+			grouped(index), ts, grouped(-before), grouped(c.TimestampAfterMaxMillis))
+	}
+	return nil
+}
+
+// Where the fields stand that check and stampCreateTime need.
+const (
+	magicAt        = 16
+	crcAt          = 17
+	attributesAt   = 21
+	maxTimestampAt = 35
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// stampCreateTime corrects a header whose timestamp type or maxTimestamp does not fit its records, as
+// the leader does before it appends; the CRC covers both.
+//
+// Source: DefaultRecordBatch.setMaxTimestamp.
+func stampCreateTime(b []byte, largest kafka.Timestamp) {
+	b[attributesAt+1] &^= 0x08
+	binary.BigEndian.PutUint64(b[maxTimestampAt:], uint64(largest))
+	binary.BigEndian.PutUint32(b[crcAt:], crc32.Checksum(b[attributesAt:], castagnoli))
+}

@@ -1,0 +1,99 @@
+package storage
+
+import (
+	"fmt"
+	"math"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+)
+
+// Config holds the topic settings that a partition's log obeys, with Kafka's names and units. Start
+// from DefaultConfig; the zero value is not valid.
+//
+// Simplified: segment.jitter.ms is always 0, its default; no segment rolls early by chance.
+//
+// Simplified: compression.type is always producer, its default; the leader never compresses anew.
+//
+// Source: org.apache.kafka.storage.internals.log.LogConfig.
+type Config struct {
+	// SegmentBytes is segment.bytes: the greatest size of a segment, and of a batch.
+	//
+	// Simplified: segment.bytes may be as small as 1. Kafka 4 refuses less than 1,048,576.
+	SegmentBytes int
+	// SegmentMillis is segment.ms: the greatest distance between the timestamps in a segment.
+	SegmentMillis kafka.Millis
+	// SegmentIndexBytes is segment.index.bytes: the greatest size of each index file. An index that
+	// is full makes the segment roll.
+	SegmentIndexBytes int
+	// IndexIntervalBytes is index.interval.bytes: an index entry is due once more than this many
+	// bytes have been appended since the last one.
+	IndexIntervalBytes int
+	// MaxMessageBytes is max.message.bytes: the greatest size of a batch, compressed.
+	MaxMessageBytes int
+	// MessageTimestampType is message.timestamp.type: whose clock the timestamps are.
+	MessageTimestampType record.TimestampType
+	// TimestampBeforeMaxMillis is message.timestamp.before.max.ms: how far a CreateTime may lie
+	// before the leader's clock, inclusive.
+	TimestampBeforeMaxMillis kafka.Millis
+	// TimestampAfterMaxMillis is message.timestamp.after.max.ms: how far a CreateTime may lie after
+	// the leader's clock, inclusive.
+	TimestampAfterMaxMillis kafka.Millis
+	// Compact says that cleanup.policy contains compact: every record needs a key.
+	Compact bool
+	// MaxCompactionLagMillis is max.compaction.lag.ms. If Compact is set, a segment rolls by time
+	// after this span if it is less than SegmentMillis.
+	MaxCompactionLagMillis kafka.Millis
+}
+
+// DefaultConfig gives Kafka 4.2's defaults for a topic.
+//
+// Source: LogConfig, as dumped from Kafka 4.2.0.
+func DefaultConfig() Config {
+	return Config{
+		SegmentBytes:             1 << 30,
+		SegmentMillis:            7 * 24 * 60 * 60 * 1000,
+		SegmentIndexBytes:        10 << 20,
+		IndexIntervalBytes:       4096,
+		MaxMessageBytes:          1<<20 + 12,
+		MessageTimestampType:     record.CreateTime,
+		TimestampBeforeMaxMillis: math.MaxInt64,
+		TimestampAfterMaxMillis:  60 * 60 * 1000,
+		Compact:                  false,
+		MaxCompactionLagMillis:   math.MaxInt64,
+	}
+}
+
+// Validate returns an error that names the first setting that is out of range, its value and what is
+// allowed. Timestamp types other than the two of package record count as CreateTime.
+func (c Config) Validate() error {
+	settings := [...]struct {
+		name              string
+		value, least, max int64
+	}{
+		{"segment.bytes", int64(c.SegmentBytes), 1, math.MaxInt32},
+		{"segment.ms", int64(c.SegmentMillis), 1, math.MaxInt64},
+		{"segment.index.bytes", int64(c.SegmentIndexBytes), 4, math.MaxInt32},
+		{"index.interval.bytes", int64(c.IndexIntervalBytes), 0, math.MaxInt32},
+		{"max.message.bytes", int64(c.MaxMessageBytes), 0, math.MaxInt32},
+		{"message.timestamp.before.max.ms", int64(c.TimestampBeforeMaxMillis), 0, math.MaxInt64},
+		{"message.timestamp.after.max.ms", int64(c.TimestampAfterMaxMillis), 0, math.MaxInt64},
+		{"max.compaction.lag.ms", int64(c.MaxCompactionLagMillis), 1, math.MaxInt64},
+	}
+	for _, s := range settings {
+		if s.value < s.least || s.value > s.max {
+			return fmt.Errorf("%s is %d, allowed are %d to %d", s.name, s.value, s.least, s.max)
+		}
+	}
+	return nil
+}
+
+// maxSegmentMillis is the span after which a segment rolls by time, and the setting that says so.
+//
+// Source: LogConfig.maxSegmentMs.
+func (c *Config) maxSegmentMillis() (kafka.Millis, string) {
+	if c.Compact && c.MaxCompactionLagMillis < c.SegmentMillis {
+		return c.MaxCompactionLagMillis, "max.compaction.lag.ms"
+	}
+	return c.SegmentMillis, "segment.ms"
+}

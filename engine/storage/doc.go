@@ -1,0 +1,47 @@
+// Package storage models the log of one partition on one broker: segment files with their offset and
+// time index, the leader's checks before it appends, the rule by which a new segment begins, and the
+// lookups by offset and by time. The files are Kafka's, byte for byte.
+//
+//	orders-0/00000000000000000000.log        batches, one after another
+//	orders-0/00000000000000000000.index      offset → position, sparse
+//	orders-0/00000000000000000000.timeindex  timestamp → offset, sparse
+//	orders-0/00000000000000000120.log        the next segment, named after its first offset
+//	…
+//	orders-0/leader-epoch-checkpoint         where each leader epoch began, as text
+//
+// [Log.Append] is the leader's append: it checks a producer's batch, gives it offsets and the leader
+// epoch, rolls if the active segment may not take it, and writes. [Log.Read] serves a fetch,
+// [Log.OffsetForTimestamp] a ListOffsets by time; both also say how they got there. A request that
+// Kafka would answer with an error code gets a [Refusal], which holds that code and a sentence.
+//
+// # Invariants
+//
+//   - Log start offset ≤ log end offset. Segments are sorted by base offset; the last is active and
+//     the only one that is written.
+//   - The bytes below a segment's size never change, so what Read and Segments return may be kept.
+//   - The caller's batch is never written: it may be a frozen message.
+//   - An append that is refused changes nothing.
+//   - A Log does nothing by itself. It has no timer: without an append no segment rolls.
+//   - Clone only reads its receiver, so a log that nobody changes may be cloned by several at once.
+//
+// # Left out
+//
+// Appends by followers and coordinators, the high watermark, retention, compaction, recovery after a
+// crash, truncation, producer state and the transaction index.
+//
+// Simplified: partition.metadata, the file that holds the topic id, is not written.
+//
+// Simplified: index files hold only their entries. Kafka gives the active segment's index files their
+// full segment.index.bytes and cuts them when the segment rolls.
+//
+// Simplified: when a segment rolls, the old one is synced at once. Kafka does it in a background
+// thread shortly after.
+//
+// # Example
+//
+//	var disk simdisk.Disk
+//	log := storage.New(&disk, "orders-0", storage.DefaultConfig(), now)
+//	appended, err := log.Append(batch, 0, now) // offsets 0 to 2
+//	read, err := log.Read(1, 1<<20, log.LogEndOffset(), true)
+//	read.Bytes // begins with offset 0: whole batches are served
+package storage

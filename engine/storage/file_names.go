@@ -1,0 +1,28 @@
+package storage
+
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+)
+
+// The files of a partition's directory. A segment's files are named after its base offset in 20
+// digits, so that sorting by name sorts by offset.
+//
+// Source: org.apache.kafka.storage.internals.log.LogFileUtils.
+const (
+	// LogSuffix ends the name of the file with the batches.
+	LogSuffix = ".log"
+	// OffsetIndexSuffix ends the name of a segment's offset index.
+	OffsetIndexSuffix = ".index"
+	// TimeIndexSuffix ends the name of a segment's time index.
+	TimeIndexSuffix = ".timeindex"
+	// LeaderEpochCheckpoint is the name of the text file that says where each leader epoch began.
+	LeaderEpochCheckpoint = "leader-epoch-checkpoint"
+)
+
+// SegmentFileName gives the name of one of a segment's files, for example
+// "00000000000000000120.log".
+func SegmentFileName(base kafka.Offset, suffix string) string {
+	return fmt.Sprintf("%020d%s", base, suffix)
+}

@@ -1,0 +1,96 @@
+package storage
+
+import (
+	"slices"
+	"sort"
+
+	"loglab/engine/kafka"
+	"loglab/engine/simdisk"
+)
+
+// Log is one partition's log on one broker's disk. Make it with New. It is not safe for concurrent
+// use, Clone apart.
+//
+// Source: org.apache.kafka.storage.internals.log.UnifiedLog and LocalLog.
+type Log struct {
+	disk   *simdisk.Disk
+	dir    string
+	config Config
+
+	logStartOffset kafka.Offset // inclusive
+	logEndOffset   kafka.Offset // exclusive
+
+	sealed []segment // by base offset; elements never change, because clones share them
+	active segment   // behind all sealed ones
+	epochs []EpochEntry
+}
+
+// New makes the files of an empty log in directory dir of disk: the first segment with base offset 0
+// and an empty leader-epoch-checkpoint. now is the broker's clock. It panics if config is not valid
+// or a file is already there.
+func New(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp) *Log {
+	if err := config.Validate(); err != nil {
+		panic("storage: " + dir + ": " + err.Error())
+	}
+	l := &Log{disk: disk, dir: dir, config: config}
+	l.active = l.createSegment(0, now)
+	disk.Create(dir + "/" + LeaderEpochCheckpoint)
+	return l
+}
+
+// Clone returns a log that goes its own way on disk, which must be a clone of this log's disk made at
+// the same moment. It copies a few hundred bytes, whatever the size of the log.
+func (l *Log) Clone(disk *simdisk.Disk) *Log {
+	clone := *l
+	clone.disk = disk
+	clone.sealed = slices.Clip(l.sealed)
+	clone.epochs = slices.Clip(l.epochs)
+	return &clone
+}
+
+// Config returns the settings that the log was made with.
+func (l *Log) Config() Config { return l.config }
+
+// LogStartOffset is the first offset that can be read, inclusive. It equals LogEndOffset if the log
+// is empty.
+func (l *Log) LogStartOffset() kafka.Offset { return l.logStartOffset }
+
+// LogEndOffset is the offset that the next record gets, exclusive as an end.
+func (l *Log) LogEndOffset() kafka.Offset { return l.logEndOffset }
+
+// Size is the number of bytes in all segments, without the indexes.
+func (l *Log) Size() int {
+	size := l.active.size(l.disk)
+	for i := range l.sealed {
+		size += l.sealed[i].size(l.disk)
+	}
+	return size
+}
+
+// Segments returns the segments as they are now, by base offset; the last is active. There is always
+// one. The caller owns the slice, and what it points to never changes.
+func (l *Log) Segments() []Segment {
+	segments := make([]Segment, 0, len(l.sealed)+1)
+	for i := range l.sealed {
+		segments = append(segments, l.sealed[i].view(l.disk))
+	}
+	return append(segments, l.active.view(l.disk))
+}
+
+// segmentAt returns segment i, counted from the oldest.
+func (l *Log) segmentAt(i int) *segment {
+	if i < len(l.sealed) {
+		return &l.sealed[i]
+	}
+	return &l.active
+}
+
+// floorSegment returns the number of the segment with the greatest base offset ≤ offset, or -1.
+//
+// Source: LogSegments.floorSegment.
+func (l *Log) floorSegment(offset kafka.Offset) int {
+	if offset >= l.active.base {
+		return len(l.sealed)
+	}
+	return sort.Search(len(l.sealed), func(i int) bool { return l.sealed[i].base > offset }) - 1
+}

@@ -1,0 +1,104 @@
+package storage
+
+import (
+	"fmt"
+	"math"
+
+	"loglab/engine/kafka"
+)
+
+// RollReason is the part of the rule that made a segment roll. If several hold, it is the first of
+// them in this order.
+type RollReason int8
+
+const (
+	// RollSize: the batch would take the segment past segment.bytes.
+	RollSize RollReason = iota + 1
+	// RollTime: segment.ms, or max.compaction.lag.ms on a compacted topic, has passed.
+	RollTime
+	// RollOffsetIndexFull: the offset index has no room left in segment.index.bytes.
+	RollOffsetIndexFull
+	// RollTimeIndexFull: the time index has only the one slot left that the roll itself needs.
+	RollTimeIndexFull
+	// RollOffsetRange: the batch's last offset is too far from the base offset for an index entry.
+	RollOffsetRange
+)
+
+var rollReasons = [...]string{
+	RollSize:            "size",
+	RollTime:            "time",
+	RollOffsetIndexFull: "offset index full",
+	RollTimeIndexFull:   "time index full",
+	RollOffsetRange:     "offset range",
+}
+
+// String names the reason in one to three words.
+func (r RollReason) String() string { return rollReasons[r] }
+
+// Roll says that an append began a new segment and why.
+type Roll struct {
+	// Base is the base offset of the new segment: the batch's first offset.
+	Base kafka.Offset
+	// Reason is the part of the rule that held.
+	Reason RollReason
+	// Why is the rule with its numbers and the setting, for example
+	// "size 980 + 120 > segment.bytes 1,000".
+	Why string
+	// TimeEntry is the entry that closes the old segment's time index; nil if the last entry
+	// already had the largest timestamp.
+	TimeEntry *TimeEntry
+}
+
+// maybeRoll seals the active segment and begins a new one at base if the batch may not go into it.
+//
+// Source: UnifiedLog.maybeRoll, LocalLog.roll.
+func (l *Log) maybeRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) *Roll {
+	reason, why := l.shouldRoll(in, base, now)
+	if reason == 0 {
+		return nil
+	}
+	roll := &Roll{Base: base, Reason: reason, Why: why}
+	roll.TimeEntry = l.active.becomeInactive(l.disk)
+	size := l.active.size(l.disk)
+	l.sealed = append(l.sealed, l.active)
+	l.active = l.createSegment(base, now)
+	l.disk.Reserve(l.active.log, size) // a guess: as much as the last one took
+	return roll
+}
+
+// shouldRoll says whether the active segment may not take the batch. Time is told by timestamps: the
+// batch's largest against that of the segment's first batch. Only if the first batch has none, the
+// clock decides. An empty segment never rolls: it would be replaced by one just like it.
+//
+// Source: LogSegment.shouldRoll and timeWaitedForRoll.
+func (l *Log) shouldRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) (RollReason, string) {
+	s := &l.active
+	size := s.size(l.disk)
+	if size == 0 {
+		return 0, ""
+	}
+	if size > l.config.SegmentBytes-len(in.bytes) {
+		return RollSize, fmt.Sprintf("size %s + %s > segment.bytes %s",
+			grouped(size), grouped(len(in.bytes)), grouped(l.config.SegmentBytes))
+	}
+	waited, since := now-s.created, "ms since the segment was created"
+	if s.firstBatchTimestamp >= 0 {
+		waited, since = in.maxTimestamp-s.firstBatchTimestamp, "ms after the segment's first batch"
+	}
+	if limit, setting := l.config.maxSegmentMillis(); waited > kafka.Timestamp(limit) {
+		return RollTime, fmt.Sprintf("%s %s > %s %s", grouped(waited), since, setting, grouped(limit))
+	}
+	if entries, slots := s.offsetEntries(l.disk), l.config.SegmentIndexBytes/offsetEntrySize; entries >= slots {
+		return RollOffsetIndexFull, fmt.Sprintf("offset index has %s entries ≥ segment.index.bytes %s / %d",
+			grouped(entries), grouped(l.config.SegmentIndexBytes), offsetEntrySize)
+	}
+	if entries, slots := s.timeEntries(l.disk), l.config.SegmentIndexBytes/timeEntrySize-1; entries >= slots {
+		return RollTimeIndexFull, fmt.Sprintf("time index has %s entries ≥ segment.index.bytes %s / %d - 1",
+			grouped(entries), grouped(l.config.SegmentIndexBytes), timeEntrySize)
+	}
+	if last := base + kafka.Offset(in.lastOffsetDelta); last-s.base > math.MaxInt32 {
+		return RollOffsetRange, fmt.Sprintf("last offset %s - base offset %s > %s, the greatest int32",
+			grouped(last), grouped(s.base), grouped(math.MaxInt32))
+	}
+	return 0, ""
+}

@@ -1,0 +1,158 @@
+package storage
+
+import (
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/simdisk"
+)
+
+// segment is what the log knows about one segment beside its files.
+//
+// Source: org.apache.kafka.storage.internals.log.LogSegment.
+type segment struct {
+	base                        kafka.Offset
+	log, offsetIndex, timeIndex simdisk.File
+
+	created             kafka.Timestamp // the broker's clock when the segment was made
+	firstBatchTimestamp kafka.Timestamp // the first batch's largest timestamp, or NoTimestamp
+	lastOffset          kafka.Offset    // of the last batch; base-1 if there is none
+	largest             TimeEntry       // largest timestamp so far, NoTimestamp if there is none
+	lastTimeIndexed     kafka.Timestamp // timestamp of the last time index entry, or NoTimestamp
+
+	bytesSinceLastIndexEntry int
+}
+
+// createSegment makes the three files of an empty segment.
+func (l *Log) createSegment(base kafka.Offset, now kafka.Timestamp) segment {
+	create := func(suffix string) simdisk.File {
+		return l.disk.Create(l.dir + "/" + SegmentFileName(base, suffix))
+	}
+	return segment{
+		base:                base,
+		log:                 create(LogSuffix),
+		offsetIndex:         create(OffsetIndexSuffix),
+		timeIndex:           create(TimeIndexSuffix),
+		created:             now,
+		firstBatchTimestamp: kafka.NoTimestamp,
+		lastOffset:          base - 1,
+		largest:             TimeEntry{Timestamp: kafka.NoTimestamp, Offset: base},
+		lastTimeIndexed:     kafka.NoTimestamp,
+	}
+}
+
+func (s *segment) size(disk *simdisk.Disk) int { return disk.Size(s.log) }
+
+func (s *segment) offsetEntries(disk *simdisk.Disk) int {
+	return disk.Size(s.offsetIndex) / offsetEntrySize
+}
+
+func (s *segment) timeEntries(disk *simdisk.Disk) int {
+	return disk.Size(s.timeIndex) / timeEntrySize
+}
+
+// noteBatch does for a batch at position what goes with its append: the largest timestamp so far,
+// and index entries if more than interval bytes have been appended since the last ones. It returns
+// the entries that it wrote, nil for none. The first batch of a segment is never indexed.
+//
+// Source: LogSegment.append.
+func (s *segment) noteBatch(disk *simdisk.Disk, last kafka.Offset, max kafka.Timestamp, position, size, interval int) (*OffsetEntry, *TimeEntry) {
+	if position == 0 {
+		s.firstBatchTimestamp = max
+	}
+	s.lastOffset = last
+	if max > s.largest.Timestamp {
+		s.largest = TimeEntry{Timestamp: max, Offset: last}
+	}
+	var offsetEntry *OffsetEntry
+	var timeEntry *TimeEntry
+	if s.bytesSinceLastIndexEntry > interval {
+		offsetEntry = &OffsetEntry{Offset: last, Position: position}
+		var b [offsetEntrySize]byte
+		disk.Append(s.offsetIndex, appendOffsetEntry(b[:0], s.base, *offsetEntry))
+		timeEntry = s.maybeAppendTimeEntry(disk)
+		s.bytesSinceLastIndexEntry = 0
+	}
+	s.bytesSinceLastIndexEntry += size
+	return offsetEntry, timeEntry
+}
+
+// maybeAppendTimeEntry writes the largest timestamp so far to the time index unless the last entry
+// already says it. It returns the entry or nil.
+//
+// Source: TimeIndex.maybeAppend.
+func (s *segment) maybeAppendTimeEntry(disk *simdisk.Disk) *TimeEntry {
+	if s.largest.Timestamp <= s.lastTimeIndexed {
+		return nil
+	}
+	entry := s.largest
+	var b [timeEntrySize]byte
+	disk.Append(s.timeIndex, appendTimeEntry(b[:0], s.base, entry))
+	s.lastTimeIndexed = entry.Timestamp
+	return &entry
+}
+
+// becomeInactive closes the books of a segment that has been rolled: the largest timestamp goes to
+// the time index, whatever the interval says, and the files are synced. It returns the entry or nil.
+//
+// Source: LogSegment.onBecomeInactiveSegment, UnifiedLog.roll.
+func (s *segment) becomeInactive(disk *simdisk.Disk) *TimeEntry {
+	entry := s.maybeAppendTimeEntry(disk)
+	disk.Sync(s.log)
+	disk.Sync(s.offsetIndex)
+	disk.Sync(s.timeIndex)
+	return entry
+}
+
+// Segment is a segment as it was at one moment. It is a value; the bytes are shared with the log,
+// never change and must not be changed.
+type Segment struct {
+	// BaseOffset names the files. No record in the segment has a lower offset.
+	BaseOffset kafka.Offset
+	// FirstOffset is the base offset of the first batch, NoOffset if the segment is empty.
+	FirstOffset kafka.Offset
+	// LastOffset is the last offset of the last batch, inclusive; NoOffset if the segment is empty.
+	LastOffset kafka.Offset
+	// LargestTimestamp is the largest timestamp of a record; NoTimestamp if none has one. Retention
+	// by time goes by it.
+	LargestTimestamp kafka.Timestamp
+	// Bytes is the content of the .log file: whole batches.
+	Bytes []byte
+	// OffsetIndex is the content of the .index file.
+	OffsetIndex []byte
+	// TimeIndex is the content of the .timeindex file.
+	TimeIndex []byte
+}
+
+func (s *segment) view(disk *simdisk.Disk) Segment {
+	v := Segment{
+		BaseOffset:       s.base,
+		FirstOffset:      kafka.NoOffset,
+		LastOffset:       kafka.NoOffset,
+		LargestTimestamp: s.largest.Timestamp,
+		Bytes:            disk.Bytes(s.log),
+		OffsetIndex:      disk.Bytes(s.offsetIndex),
+		TimeIndex:        disk.Bytes(s.timeIndex),
+	}
+	if first, err := record.Parse(v.Bytes); err == nil {
+		v.FirstOffset, v.LastOffset = first.BaseOffset, s.lastOffset
+	}
+	return v
+}
+
+// OffsetEntries decodes the offset index. The caller owns the slice.
+func (s Segment) OffsetEntries() []OffsetEntry {
+	entries := make([]OffsetEntry, len(s.OffsetIndex)/offsetEntrySize)
+	for i := range entries {
+		entries[i] = offsetEntryAt(s.OffsetIndex, s.BaseOffset, i)
+	}
+	return entries
+}
+
+// TimeEntries decodes the time index. The caller owns the slice.
+func (s Segment) TimeEntries() []TimeEntry {
+	entries := make([]TimeEntry, len(s.TimeIndex)/timeEntrySize)
+	for i := range entries {
+		entries[i] = timeEntryAt(s.TimeIndex, s.BaseOffset, i)
+	}
+	return entries
+}

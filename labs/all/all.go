@@ -1,0 +1,24 @@
+package all
+
+import (
+	"loglab/labs"
+	"loglab/labs/partitions"
+)
+
+// list holds every lab in the order of the home page.
+var list = []*labs.Lab{
+	partitions.Lab(),
+}
+
+// Labs gives every lab in the order of the home page.
+func Labs() []*labs.Lab { return list }
+
+// ByName gives the lab of that name in addresses.
+func ByName(name string) (*labs.Lab, bool) {
+	for _, lab := range list {
+		if lab.Name == name {
+			return lab, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,13 @@
+// Package labs holds what every lab shares: the lab as a value, the address that says everything about
+// a run, the replay of an address with its checkpoints, and the parts of a page that are the same in
+// all labs (transport, set-up, commands, events, causes, limits).
+//
+// A lab is a pure function of its address:
+//
+//	page = build(replay(spec, seed, commands), tick)
+//
+// [Parse] reads an address, [Address.String] writes its one canonical spelling, and [Runs.Page] gives
+// its page. The memory of [Runs] is only a cache: dropping all of it changes no answer.
+//
+// Each lab is a package below this one that makes one [Lab]; labs/all lists them.
+package labs

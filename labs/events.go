@@ -1,0 +1,133 @@
+package labs
+
+import (
+	"fmt"
+	"strings"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/labs/view"
+)
+
+// shownEvents is how many events the log of a page lists.
+const shownEvents = 40
+
+// events lists what happened last, newest first. Single messages and waiting fetches are left out: they
+// stand in the causes of the others.
+func events(f Frame) view.Events {
+	j := f.Cluster.Journal()
+	var list view.Events
+	left := 0
+	for seq := uint64(j.Len()); seq >= 1; seq-- {
+		e, _ := j.At(seq)
+		if isTraffic(e.Body) {
+			left++
+			continue
+		}
+		if len(list.Lines) == shownEvents {
+			left += int(seq)
+			break
+		}
+		list.Lines = append(list.Lines, EventLine(f.Address, e))
+	}
+	if left > 0 {
+		list.More = fmt.Sprintf("%s earlier events, single messages and waiting fetches are not listed. The command line prints all: loglab run '%s'", Thousands(int64(left)), f.Address)
+	}
+	return list
+}
+
+// isTraffic says whether an event is one of the many that only carry others.
+func isTraffic(b journal.Body) bool {
+	switch b.(type) {
+	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked:
+		return true
+	}
+	return false
+}
+
+// EventLine draws one event with the link to its causes.
+func EventLine(a Address, e journal.Event) view.EventLine {
+	line := view.EventLine{
+		Seq: e.Seq, Tick: int(e.Tick), Node: string(e.Node), Text: e.Body.Sentence(), Fresh: e.Tick == a.tick(),
+		Why: Replace(fmt.Sprintf("why-%d", e.Seq), "why?", a.WithWhy(e.Seq)),
+	}
+	line.Why.Label = fmt.Sprintf("Why did event %d happen?", e.Seq)
+	switch e.Body.(type) {
+	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed:
+		line.Warn = true
+	}
+	return line
+}
+
+// why shows the causes of the event that the address asks about.
+func why(f Frame) *view.Inspector {
+	a := f.Address
+	in := &view.Inspector{Title: fmt.Sprintf("Why event %d happened", a.Why), Close: CloseInspector(a)}
+	chain := f.Cluster.Journal().Causes(a.Why)
+	if len(chain) == 0 {
+		in.Facts = []view.Fact{{Name: "Not there", Value: fmt.Sprintf("At tick %d the journal has no event %d.", a.T, a.Why)}}
+		return in
+	}
+	in.Chain = Causes(f, a.Why)
+	first := chain[len(chain)-1]
+	end := "It began with a timer of " + string(first.Node) + "."
+	if first.Node == journal.You {
+		end = "It began with a command of yours."
+	} else if first.Tick == 0 {
+		end = "It began with the set-up before tick 0."
+	}
+	in.Facts = []view.Fact{{Name: "Chain", Value: fmt.Sprintf("%d events, the last first. %s", len(chain), end)}}
+	return in
+}
+
+// Causes draws the chain of causes of an event, the event itself first.
+func Causes(f Frame, seq uint64) []view.EventLine {
+	var lines []view.EventLine
+	for _, e := range f.Cluster.Journal().Causes(seq) {
+		line := EventLine(f.Address, e)
+		line.Why.ID = fmt.Sprintf("cause-%d", e.Seq) // the event log may hold the same event
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// CloseInspector makes the control that selects nothing.
+func CloseInspector(a Address) view.Link {
+	return Replace("close", "Close", a.WithTarget(Target{}))
+}
+
+// change says in one sentence what the tick shown brought.
+func change(f Frame) string {
+	j := f.Cluster.Journal()
+	var written, read, rolled, commands int
+	for seq := uint64(j.Len()); seq >= 1; seq-- {
+		e, _ := j.At(seq)
+		if e.Tick != kafka.Tick(f.Address.T) {
+			break
+		}
+		switch b := e.Body.(type) {
+		case journal.BatchAppended:
+			written += b.Records()
+		case journal.RecordsRead:
+			read += b.Records
+		case journal.SegmentRolled:
+			rolled++
+		case journal.CommandGiven:
+			commands++
+		}
+	}
+	var parts []string
+	add := func(n int, noun, verb string) {
+		if n > 0 {
+			parts = append(parts, Count(n, noun)+" "+verb)
+		}
+	}
+	add(commands, "command", "given")
+	add(written, "record", "written")
+	add(read, "record", "read")
+	add(rolled, "segment", "begun")
+	if len(parts) == 0 {
+		parts = []string{"nothing was written or read"}
+	}
+	return fmt.Sprintf("Tick %d: %s.", f.Address.T, strings.Join(parts, ", "))
+}

@@ -1,0 +1,172 @@
+package labs
+
+import (
+	"fmt"
+
+	"loglab/engine/command"
+	"loglab/engine/journal"
+	"loglab/labs/view"
+)
+
+// newPage draws a frame: what all labs share, then what its lab adds.
+func newPage(f Frame) *view.Page {
+	a := f.Address
+	p := &view.Page{
+		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
+		Tick: a.T, Last: a.Last(), Theme: a.Theme,
+		Transport: transport(f), Looks: looks(a), Notices: rejections(f), Events: events(f),
+		Change: change(f), Limits: limits(a.Lab),
+	}
+	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Given: given(a), Forms: []view.Form{commandForm(a)}}
+	if a.Why != 0 {
+		p.Inspector = why(f)
+	}
+	a.Lab.Build(f, p)
+	return p
+}
+
+// Replace makes a control that moves the page's own history entry.
+func Replace(id, text string, to Address) view.Link {
+	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
+}
+
+// transport moves along the run.
+func transport(f Frame) view.Transport {
+	a := f.Address
+	end := max(a.Horizon, a.T) // the scrubber's right end
+	step := func(id, text, label, key string, to Address, by int) view.Link {
+		l := Replace(id, text, to)
+		l.Label, l.Key, l.Step, l.Inactive = label, key, by, to.T == a.T
+		return l
+	}
+	t := view.Transport{
+		Start: step("start", "Start", "To the start, tick 0", "Home", a.WithTick(0), 0),
+		Back:  step("back", "Back", "One tick back", "ArrowLeft", a.WithTick(a.T-1), -1),
+		Step:  step("step", "Step", "One tick on", "ArrowRight", a.WithTick(a.T+1), 1),
+		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.Horizon), "Space", a.WithTick(max(a.Horizon, a.T)), 0),
+		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
+		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, a.Horizon, Thousands(int64(f.View.Now))),
+		Jump: view.Form{
+			ID: "jump", Action: a.Path(), Hidden: a.ParamsWithout("t"), Submit: "Go", Go: "replace",
+			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Max: end}},
+		},
+		Position: a.T * 100 / end,
+	}
+	t.Play.Play = "/play" + a.String()
+	t.Step.Primary = true
+	for i, s := range a.Do {
+		if s.Tick > end {
+			continue
+		}
+		t.Marks = append(t.Marks, view.Mark{
+			Position: s.Tick * 100 / end, Tick: s.Tick, Text: s.Command.String(), Ahead: s.Tick > a.T,
+			Link: Replace(fmt.Sprintf("mark-%d", i), s.Command.String(), a.WithTick(s.Tick)),
+		})
+	}
+	return t
+}
+
+// looks lets the reader choose how the page looks.
+func looks(a Address) []view.Link {
+	list := []view.Link{Replace("look-system", "system", a.WithTheme(""))}
+	for _, theme := range themes {
+		list = append(list, Replace("look-"+theme, theme, a.WithTheme(theme)))
+	}
+	for i := range list {
+		list[i].Inactive = list[i].Href == a.String()
+	}
+	return list
+}
+
+// SettingsForm makes a form of some of the lab's settings; the rest of the address goes along unseen, but
+// for the inspector, which may look at something that the new run does not have.
+func SettingsForm(a Address, id, title, submit string, names ...string) view.Form {
+	form := view.Form{ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Hidden: a.ParamsWithout(append(names, "at", "why")...)}
+	for _, name := range names {
+		for _, s := range a.Lab.Settings {
+			if s.Name == name {
+				form.Fields = append(form.Fields, field(s, a.Values.Text(name)))
+			}
+		}
+	}
+	return form
+}
+
+// field makes the input of one setting.
+func field(s Setting, value string) view.Field {
+	f := view.Field{ID: "set-" + s.Name, Name: s.Name, Label: s.Label, Help: s.Help, Value: value, Min: s.Min, Max: s.Max, Kind: view.Number}
+	switch {
+	case s.Canonical != nil:
+		f.Kind = view.Lines
+	case s.Options != nil:
+		f.Kind = view.Choice
+		for _, option := range s.Options {
+			f.Options = append(f.Options, view.Option{Value: option, Text: option, Chosen: option == value})
+		}
+	}
+	return f
+}
+
+// Action makes the controls that give a command at the tick shown. Where commands are stamped later there
+// are two: one that drops them, as acting in the past does, and one that keeps them.
+func Action(a Address, id, text string, cmd command.Command, warn bool) []view.Link {
+	forked := a.WithCommand(cmd, false)
+	links := []view.Link{{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn}}
+	if kept := a.WithCommand(cmd, true); len(kept.Do) != len(forked.Do) {
+		links = append(links, view.Link{ID: id + "-keep", Text: text + ", keep later commands", Href: kept.String(), Go: "push", Warn: warn})
+	}
+	return links
+}
+
+// commandForm takes a command as text.
+func commandForm(a Address) view.Form {
+	forked := a
+	for len(forked.Do) > 0 && forked.Do[len(forked.Do)-1].Tick > a.T {
+		forked = forked.WithoutCommand(len(forked.Do) - 1)
+	}
+	return view.Form{
+		ID: "command", Title: "Any command", Action: a.Path(), Hidden: forked.Params(), Submit: "Give", Go: "push",
+		Fields: []view.Field{{ID: "command-do", Name: "do", Label: "Tick and command", Kind: view.Line, Value: fmt.Sprintf("%d:produce p0 KEY", a.T)}},
+		Note:   "One of: " + joinOr(command.Usages()) + ".",
+	}
+}
+
+// given lists the commands of the address.
+func given(a Address) []view.Given {
+	var list []view.Given
+	for i, s := range a.Do {
+		list = append(list, view.Given{
+			Tick: s.Tick, Text: s.Command.String(), Ahead: s.Tick > a.T,
+			GoTo:   Replace(fmt.Sprintf("given-%d", i), fmt.Sprintf("tick %d", s.Tick), a.WithTick(s.Tick)),
+			Remove: view.Link{ID: fmt.Sprintf("remove-%d", i), Text: "remove", Label: "Remove the command " + s.Command.String(), Href: a.WithoutCommand(i).String(), Go: "push"},
+		})
+	}
+	return list
+}
+
+// rejections tells of the commands that could not apply, with a way to take each out.
+func rejections(f Frame) []view.Notice {
+	var notices []view.Notice
+	a, j := f.Address, f.Cluster.Journal()
+	next := 0 // index in a.Do of the command whose event comes next
+	for seq := uint64(1); next < len(a.Do) && seq <= uint64(j.Len()); seq++ {
+		e, _ := j.At(seq)
+		switch body := e.Body.(type) {
+		case journal.CommandGiven:
+			next++
+		case journal.CommandRejected:
+			remove := view.Link{ID: fmt.Sprintf("reject-%d", next-1), Text: "remove it", Href: a.WithoutCommand(next - 1).String(), Go: "push"}
+			notices = append(notices, view.Notice{Text: fmt.Sprintf("At tick %d: %s", e.Tick, body.Sentence()), Link: &remove})
+		}
+	}
+	return notices
+}
+
+// limits lists what the lab's parts of the engine leave out.
+func limits(lab *Lab) []view.Limit {
+	var list []view.Limit
+	for _, s := range SimplifiedOf(lab.Packages...) {
+		list = append(list, view.Limit{Text: s.Text, Source: s.Source, At: s.At})
+	}
+	return list
+}

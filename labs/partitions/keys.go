@@ -1,0 +1,157 @@
+package partitions
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"loglab/engine/kafka"
+	"loglab/engine/partitioner"
+)
+
+// Bounds of the setting "keys".
+const (
+	maxKeys    = 1000 // made ones
+	maxOwnKeys = 500
+)
+
+// canonicalKeys gives the one spelling of the setting "keys": a number of made keys, or one's own keys,
+// a line each. A blank line is an empty key. The last line needs no line end, except where the text
+// would else mean something different: "42" is 42 made keys, "42\n" is the one key 42.
+func canonicalKeys(raw string) (string, error) {
+	if raw == "" {
+		return "24", nil // an emptied field
+	}
+	if n, ok := madeKeys(raw); ok {
+		if n > maxKeys {
+			return "", fmt.Errorf("from 0 to %d made keys are allowed, or your own keys, one a line", maxKeys)
+		}
+		return strconv.Itoa(n), nil
+	}
+	keys := lines(raw)
+	if len(keys) > maxOwnKeys {
+		return "", fmt.Errorf("at most %d keys of your own are allowed, one a line", maxOwnKeys)
+	}
+	text := strings.Join(keys, "\n")
+	if _, number := madeKeys(text); number || keys[len(keys)-1] == "" {
+		text += "\n"
+	}
+	return text, nil
+}
+
+// madeKeys reads a text of nothing but digits.
+func madeKeys(text string) (n int, ok bool) {
+	if strings.Trim(text, "0123456789") != "" || text == "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		n = maxKeys + 1 // more digits than a number has
+	}
+	return n, true
+}
+
+// lines cuts text at CR LF, LF or CR; the last line end ends the last line and begins no other.
+func lines(text string) []string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// keysOf gives the keys that a canonical setting stands for, in the order they are sent; none means that
+// records have no key.
+func keysOf(setting string) []string {
+	n, made := madeKeys(setting)
+	if !made {
+		return lines(setting)
+	}
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("order-%d", i+1)
+	}
+	return keys
+}
+
+// placedKey is a key with the partitions that it has under two counts.
+type placedKey struct {
+	key    string
+	color  int             // 1 to 8
+	now    kafka.Partition // under the present count
+	before kafka.Partition // under the baseline
+	keyed  bool            // false: this client treats it as no key
+}
+
+func (k placedKey) moved() bool { return k.keyed && k.now != k.before }
+
+// place puts each different key into its partition, in the order they are sent first.
+func place(keys []string, rule partitioner.Partitioner, partitions, baseline int) []placedKey {
+	seen := map[string]bool{}
+	var placed []placedKey
+	for _, key := range keys {
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		k := placedKey{key: key, color: len(placed)%8 + 1}
+		k.now, k.keyed = rule.Partition([]byte(key), int32(partitions))
+		k.before, _ = rule.Partition([]byte(key), int32(baseline))
+		placed = append(placed, k)
+	}
+	return placed
+}
+
+// moves counts the keys that have another partition under another count.
+func moves(placed []placedKey, rule partitioner.Partitioner, from, to int) int {
+	n := 0
+	for _, k := range placed {
+		a, keyed := rule.Partition([]byte(k.key), int32(from))
+		b, _ := rule.Partition([]byte(k.key), int32(to))
+		if keyed && a != b {
+			n++
+		}
+	}
+	return n
+}
+
+// keyName writes a key for people: as it is, or quoted where it is empty or holds what cannot be seen.
+func keyName(key string) string {
+	if quoted := strconv.Quote(key); key == "" || quoted != `"`+key+`"` {
+		return quoted
+	}
+	return key
+}
+
+// shortNames gives each key a name for a narrow cell: without the part that all keys begin with, when
+// that ends in "-", "_", ":", "/" or ".".
+func shortNames(placed []placedKey) map[string]string {
+	cut := commonPrefix(placed)
+	names := map[string]string{}
+	for _, k := range placed {
+		names[k.key] = narrow(keyName(k.key[cut:]))
+	}
+	return names
+}
+
+// commonPrefix is the length of that part.
+func commonPrefix(placed []placedKey) int {
+	if len(placed) < 2 {
+		return 0
+	}
+	prefix := placed[0].key
+	for _, k := range placed {
+		for !strings.HasPrefix(k.key, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return strings.LastIndexAny(prefix, "-_:/.") + 1
+}
+
+// narrow keeps what fits into a cell.
+func narrow(name string) string {
+	const most = 5
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	return string([]rune(name)[:most-1]) + "…"
+}

@@ -1,0 +1,241 @@
+package partitions
+
+import (
+	"fmt"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// picture draws members, strips, messages and the table of keys.
+func (l *layout) picture() view.Picture {
+	members := l.View.Groups[0].Members
+	p := view.Picture{
+		Title: fmt.Sprintf("Topic %s, %s; group %s, %s", topic, labs.Count(l.partitions(), "partition"), group, labs.Count(len(members), "consumer")),
+		Legend: []view.Key{
+			{Kind: "waiting", Text: "not read yet"}, {Kind: "read", Text: "read"}, {Kind: "new", Text: "written in this tick"},
+			{Kind: "segment", Text: "a segment begins"}, {Kind: "moved", Text: fmt.Sprintf("key had another partition with %d", l.baseline)},
+		},
+		Path: l.Address.Path(), Hidden: l.Address.ParamsWithout("at", "why"),
+		Messages: l.messages(), Tables: []view.Table{l.table()},
+	}
+	for _, m := range members {
+		p.Members = append(p.Members, drawMember(m))
+	}
+	end := min(l.first+stripsShown, l.partitions())
+	for i := l.first; i < end; i++ {
+		p.Strips = append(p.Strips, l.strip(i))
+	}
+	for first := 0; l.partitions() > stripsShown && first < l.partitions(); first += stripsShown {
+		last := min(first+stripsShown, l.partitions()) - 1
+		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
+		link := labs.Replace(fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: tp}))
+		link.Label = "Partitions " + link.Text
+		link.Inactive = first == l.first
+		p.Pages = append(p.Pages, link)
+	}
+	return p
+}
+
+func drawMember(m engine.MemberView) view.Member {
+	d := view.Member{ID: "member-" + string(m.ID), Name: string(m.ID), At: "node:" + string(m.ID), State: "working"}
+	var names []string
+	for _, a := range m.Assignment {
+		names = append(names, a.TopicPartition.String())
+	}
+	const most = 4
+	if len(names) > most {
+		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	d.Text = strings.Join(names, ", ")
+	switch {
+	case m.Paused:
+		d.State = "paused"
+	case len(names) == 0:
+		d.State, d.Text = "idle", "no partition left"
+	}
+	return d
+}
+
+// strip draws one partition.
+func (l *layout) strip(i int) view.Strip {
+	p, r := l.View.Partitions[i], l.readers[i]
+	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
+	first := max(start, end-columnsShown+1) // one place stays free for the next record
+	at := l.Address.At
+	selected := kafka.NoOffset
+	if at.Partition == p.TopicPartition && (at.Kind == labs.RecordTarget || at.Kind == labs.BatchTarget) {
+		selected = kafka.Offset(at.Number)
+		if selected < first {
+			first = max(start, selected-columnsShown/2)
+		}
+	}
+	name := p.TopicPartition.String()
+	s := view.Strip{
+		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: "segment:" + name + ":" + fmt.Sprint(p.Log.Segments[len(p.Log.Segments)-1].BaseOffset),
+		First: int64(first), Columns: columnsShown, Empty: "no records yet",
+		Count: fmt.Sprintf("%s, %s B, %s", labs.Count(int(end-start), "record"), labs.Thousands(int64(p.Log.Bytes)), labs.Count(len(p.Log.Segments), "segment")),
+	}
+	if r != nil {
+		s.Owner, s.Lag = "read by "+string(r.member.ID), labs.Thousands(r.lag)+" to read"
+	}
+	for _, rec := range window(p, first, columnsShown) {
+		s.Cells = append(s.Cells, l.cell(i, rec, selected))
+	}
+	s.Flags = flags(first, start, end, r)
+	if first > start {
+		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-columnsShown))
+	}
+	if last := first + kafka.Offset(len(s.Cells)); last < end {
+		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown))
+	}
+	return s
+}
+
+// windowLink moves a strip's window by opening a record in it.
+func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Offset) *view.Link {
+	link := labs.Replace(id, text, l.Address.WithTarget(labs.Target{Kind: labs.RecordTarget, Partition: p.TopicPartition, Number: int64(to)}))
+	link.Label = fmt.Sprintf("%s records of %s", text, p.TopicPartition)
+	return &link
+}
+
+// cell draws one record.
+func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
+	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
+	c := view.Cell{
+		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: fmt.Sprintf("record:%s:%d", tp, rec.Offset),
+		New: rec.Offset >= l.fresh[i], Waiting: r == nil || rec.Offset >= r.position,
+		BatchStart: rec.batchStart, SegmentStart: rec.segmentStart, Selected: rec.Offset == selected,
+	}
+	words := []string{fmt.Sprintf("offset %d", rec.Offset)}
+	if rec.Key == nil {
+		c.Text = "–"
+		words = append(words, "no key")
+	} else {
+		key := string(rec.Key)
+		c.Text = narrow(keyName(key))
+		words = append(words, "key "+keyName(key))
+		if at, ok := l.places[key]; ok {
+			k := l.placed[at]
+			c.Text, c.Color, c.Moved = l.short[key], k.color, k.moved()
+			if c.Moved {
+				words = append(words, fmt.Sprintf("with %d partitions in %s-%d", l.baseline, topic, k.before))
+			}
+		}
+	}
+	if c.New {
+		words = append(words, "written in this tick")
+	}
+	if c.Waiting {
+		words = append(words, "not read yet")
+	}
+	c.Label = strings.Join(words, ", ")
+	return c
+}
+
+// flags marks the ends of the log and the reader's position in the window that begins at first.
+func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
+	var list []view.Flag
+	add := func(offset kafka.Offset, kind view.FlagKind, text string) {
+		if column := int(offset - first); column >= 0 && column < columnsShown {
+			list = append(list, view.Flag{Column: column, Kind: kind, Text: fmt.Sprintf("%s %d", text, offset)})
+		}
+	}
+	if start == first && end > start {
+		add(start, view.LogStart, "start")
+	}
+	if r != nil && r.position >= 0 {
+		add(r.position, view.Position, string(r.member.ID)+" at")
+	}
+	add(end, view.LogEnd, "end")
+	return list
+}
+
+// messages lists what is on its way.
+func (l *layout) messages() view.Messages {
+	list := view.Messages{Title: "On the network", Empty: "No message is on its way."}
+	const most = 24
+	for _, m := range l.View.UnderWay {
+		kind := "request"
+		if m.Answer {
+			kind = "response"
+		}
+		when := fmt.Sprintf("arrives in %d ms", m.DueAt-l.View.Now)
+		if m.Held {
+			when = fmt.Sprintf("waits for %s", m.To)
+		}
+		list.Items = append(list.Items, view.Message{
+			ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: fmt.Sprintf("%s %s", m.API, kind),
+			When: when, At: fmt.Sprintf("message:%d", m.ID), Response: m.Answer,
+		})
+	}
+	if n := len(list.Items); n > most {
+		list.Items, list.Title = list.Items[:most], fmt.Sprintf("On the network: the next %d of %d messages", most, n)
+	}
+	return list
+}
+
+// table shows partition, consumer and keys.
+func (l *layout) table() view.Table {
+	t := view.Table{ID: "keys", Caption: l.movedSentence(), Head: []string{"Partition", "Consumer", "Keys", "Records", "Bytes"}}
+	end := min(l.first+stripsShown, l.partitions())
+	each := max(keysShown/(end-l.first), 4)
+	for i := l.first; i < end; i++ {
+		p := l.View.Partitions[i]
+		consumer := "nobody"
+		if r := l.readers[i]; r != nil {
+			consumer = string(r.member.ID)
+		}
+		var keys []view.Item
+		more := 0
+		for _, k := range l.placed {
+			switch {
+			case !k.keyed || int(k.now) != i:
+			case len(keys) == each:
+				more++
+			default:
+				keys = append(keys, l.keyItem(k))
+			}
+		}
+		if more > 0 {
+			keys = append(keys, view.Item{Text: fmt.Sprintf("and %d more", more)})
+		}
+		if len(keys) == 0 {
+			keys = view.Plain("none")
+		}
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
+			view.Plain(p.TopicPartition.String()), view.Plain(consumer), keys,
+			view.Plain(labs.Thousands(int64(p.Log.LogEndOffset - p.Log.LogStartOffset))), view.Plain(labs.Thousands(int64(p.Log.Bytes))),
+		}})
+	}
+	return t
+}
+
+func (l *layout) keyItem(k placedKey) view.Item {
+	item := view.Item{Text: keyName(k.key), Color: k.color}
+	if k.moved() {
+		item.Mark, item.Label = "moved", fmt.Sprintf("moved, was in %s-%d with %d partitions", topic, k.before, l.baseline)
+	}
+	return item
+}
+
+// movedSentence says how many keys the change of the count moves.
+func (l *layout) movedSentence() string {
+	keyed := 0
+	for _, k := range l.placed {
+		if k.keyed {
+			keyed++
+		}
+	}
+	switch n := l.partitions(); {
+	case keyed == 0:
+		return "No record has a key, so no key can move."
+	case n == l.baseline:
+		return fmt.Sprintf("%s over %s; the baseline is %d too, so none has moved.", labs.Count(keyed, "key"), labs.Count(n, "partition"), l.baseline)
+	default:
+		return fmt.Sprintf("Going from %d to %d partitions moves %d of %s.", l.baseline, n, moves(l.placed, l.rule, l.baseline, n), labs.Count(keyed, "key"))
+	}
+}

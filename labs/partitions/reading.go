@@ -1,0 +1,232 @@
+package partitions
+
+import (
+	"fmt"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// reading says in plain words what the picture shows, all of it computed from the frame.
+func (l *layout) reading() []view.Paragraph {
+	list := []view.Paragraph{l.readParallelism(), l.readMoves()}
+	list = append(list, l.readOrder()...)
+	return append(list, l.readSpread(), l.readProgress())
+}
+
+// readParallelism tells who works, who is idle and why.
+func (l *layout) readParallelism() view.Paragraph {
+	var working, idle, paused []engine.MemberView
+	for _, m := range l.View.Groups[0].Members {
+		switch {
+		case len(m.Assignment) == 0:
+			idle = append(idle, m)
+		case m.Paused:
+			paused = append(paused, m)
+		default:
+			working = append(working, m)
+		}
+	}
+	total := len(working) + len(idle) + len(paused)
+	if total == 0 {
+		return view.Paragraph{{Text: "No consumer reads. ", Strong: true}, {Text: "Records are written all the same and stay in the log: reading is not what removes them."}}
+	}
+	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), labs.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
+	if len(idle) > 0 {
+		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", labs.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true},
+			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and %s %s fewer than %s.", labs.Count(l.partitions(), "partition"), verb(l.partitions(), "is", "are"), labs.Count(total, "consumer"))})
+	} else {
+		most := 0
+		for _, m := range l.View.Groups[0].Members {
+			most = max(most, len(m.Assignment))
+		}
+		p = append(p, view.Span{Text: fmt.Sprintf("Each has at most %s. More than %s could not share the work of this group: each partition is read by one consumer of a group.",
+			labs.Count(most, "partition"), labs.Count(l.partitions(), "consumer"))})
+	}
+	if len(paused) > 0 {
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), verb(len(paused), "is paused", "are paused"), verb(len(paused), "it is", "they are")), Strong: true})
+	}
+	return p
+}
+
+// readMoves tells what the change of the count moves, and what another count would.
+func (l *layout) readMoves() view.Paragraph {
+	p := view.Paragraph{{Text: l.movedSentence() + " ", Strong: true}}
+	if len(l.placed) == 0 {
+		return append(p, view.Span{Text: fmt.Sprintf("The producer chooses by the %s rule.", l.Address.Values.Text("keyless"))})
+	}
+	p = append(p, view.Span{Text: fmt.Sprintf("A key’s partition is its %s hash modulo the number of partitions; records that are written already stay where they are. ", l.rule.Name)})
+	n := l.partitions()
+	for i, to := range []int{n + 1, 2 * n} {
+		if to > engine.MaxPartitions || i > 0 && n == 1 {
+			continue
+		}
+		next := l.Address.WithValue("partitions", fmt.Sprint(to)).WithValue("baseline", fmt.Sprint(n))
+		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %d of them would move: ", n, to, moves(l.placed, l.rule, n, to))},
+			view.Span{Text: "try it", Href: next.String()}, view.Span{Text: ". "})
+	}
+	return p
+}
+
+// readOrder tells what order holds, with a pair of records of this run that shows it.
+func (l *layout) readOrder() []view.Paragraph {
+	p := view.Paragraph{{Text: "Order holds within one partition, so per key, not across the topic. ", Strong: true}}
+	if same, ok := l.sameKeyPair(); ok {
+		p = append(p, view.Span{Text: same})
+	}
+	if across, ok := l.overtaken(); ok {
+		p = append(p, view.Span{Text: " " + across})
+	}
+	return []view.Paragraph{p}
+}
+
+// sameKeyPair finds a key with two records in the log.
+func (l *layout) sameKeyPair() (text string, ok bool) {
+	for i, p := range l.View.Partitions {
+		first := map[string]stored{}
+		for _, rec := range window(p, p.Log.LogStartOffset, 200) {
+			if rec.Key == nil {
+				continue
+			}
+			before, twice := first[string(rec.Key)]
+			if !twice {
+				first[string(rec.Key)] = rec
+				continue
+			}
+			text = fmt.Sprintf("%s has “%s” at offset %d of %s-%d and “%s” at offset %d of the same: whoever reads it meets them in that order.",
+				keyName(string(rec.Key)), before.Value, before.Offset, topic, i, rec.Value, rec.Offset)
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// overtaken finds a record that was handed to the producer before another one but read after it.
+func (l *layout) overtaken() (text string, ok bool) {
+	j := l.Cluster.Journal()
+	type sight struct {
+		partition string
+		tick      int
+		read      int // running number of the read
+	}
+	var reads []journal.RecordsRead
+	var ticks []int
+	for seq := uint64(1); seq <= uint64(j.Len()) && len(reads) < 100; seq++ {
+		e, _ := j.At(seq)
+		if r, is := e.Body.(journal.RecordsRead); is {
+			reads, ticks = append(reads, r), append(ticks, int(e.Tick))
+		}
+	}
+	// The first records of two partitions: the one written first by the clock of the producer, read last.
+	var seen []sight
+	for i, r := range reads {
+		if r.From == 0 {
+			seen = append(seen, sight{r.TopicPartition.String(), ticks[i], i})
+		}
+	}
+	for i := 1; i < len(seen); i++ {
+		earlier, later := seen[i-1], seen[i]
+		a, b := l.firstTimestamp(earlier.partition), l.firstTimestamp(later.partition)
+		if b < a {
+			return fmt.Sprintf("In this run the first record of %s is older than that of %s, and was read later (ticks %d and %d).",
+				later.partition, earlier.partition, later.tick, earlier.tick), true
+		}
+	}
+	return "", false
+}
+
+// firstTimestamp is the time of a partition's first record.
+func (l *layout) firstTimestamp(name string) int64 {
+	for _, p := range l.View.Partitions {
+		if p.TopicPartition.String() == name {
+			if list := window(p, p.Log.LogStartOffset, 1); len(list) > 0 {
+				return int64(list[0].Timestamp)
+			}
+		}
+	}
+	return 0
+}
+
+// readSpread tells how unevenly the keys lie.
+func (l *layout) readSpread() view.Paragraph {
+	most, least := 0, 0
+	counts := make([]int, l.partitions())
+	for _, k := range l.placed {
+		if k.keyed {
+			counts[k.now]++
+		}
+	}
+	for i, n := range counts {
+		if n > counts[most] {
+			most = i
+		}
+		if n < counts[least] {
+			least = i
+		}
+	}
+	if len(l.placed) == 0 || counts[most] == 0 {
+		return view.Paragraph{{Text: l.keylessSpread()}}
+	}
+	if counts[most] == counts[least] {
+		return view.Paragraph{{Text: fmt.Sprintf("Every partition has %s.", labs.Count(counts[most], "key"))}}
+	}
+	return view.Paragraph{{Text: fmt.Sprintf("%s-%d has the most keys, %d, and %s-%d the fewest, %d: a hash spreads keys evenly only when there are many of them.",
+		topic, most, counts[most], topic, least, counts[least])}}
+}
+
+// keylessSpread tells where the records without a key went.
+func (l *layout) keylessSpread() string {
+	var parts []string
+	for _, p := range l.View.Partitions {
+		if n := p.Log.LogEndOffset - p.Log.LogStartOffset; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d in %s", n, p.TopicPartition))
+		}
+	}
+	if len(parts) == 0 {
+		return "No record is in the log yet."
+	}
+	if l.Address.Values.Text("keyless") == "sticky" {
+		return fmt.Sprintf("Records without a key: %s. The sticky rule stays with one partition until batch.size = 16,384 bytes have gone there, then draws another.", strings.Join(parts, ", "))
+	}
+	return fmt.Sprintf("Records without a key: %s. Round robin gives each record the next partition.", strings.Join(parts, ", "))
+}
+
+// readProgress tells how far the run is.
+func (l *layout) readProgress() view.Paragraph {
+	p := l.View.Producers[0]
+	written := 0
+	for _, part := range l.View.Partitions {
+		written += int(part.Log.LogEndOffset)
+	}
+	lag := l.View.Groups[0].Lag
+	text := fmt.Sprintf("At tick %d the producer has been given %s; %d %s in the log and acknowledged to it: %d. The group has %s still to read.",
+		l.Address.T, labs.Count(p.Produced, "record"), written, verb(written, "is", "are"), p.Acknowledged, labs.Count(int(lag), "record"))
+	para := view.Paragraph{{Text: text}}
+	for _, m := range l.View.Groups[0].Members {
+		if len(m.Assignment) == 0 || m.Paused {
+			continue
+		}
+		owned := 0
+		for _, a := range m.Assignment {
+			owned += int(a.Lag)
+		}
+		pause := l.Address.WithCommand(command.Pause{Node: kafka.NodeID(m.ID)}, false)
+		para = append(para, view.Span{Text: fmt.Sprintf(" If %s stood still now, %s would wait and nobody else would read %s: ", m.ID, labs.Count(owned, "record"), m.Assignment[0].TopicPartition)},
+			view.Span{Text: "try it", Href: pause.String()}, view.Span{Text: "."})
+		break
+	}
+	return para
+}
+
+// verb picks the form that goes with a number.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

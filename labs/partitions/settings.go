@@ -1,0 +1,87 @@
+package partitions
+
+import (
+	"fmt"
+
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// settings makes the two forms of the set-up.
+func settings(a labs.Address) []view.Form {
+	names := []string{"partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate"}
+	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
+	own.Note = fmt.Sprintf("One a line, any text; a blank line is an empty key. At most %d, as far as they fit an address of %s bytes.", maxOwnKeys, labs.Thousands(labs.MaxQuery))
+	_, made := madeKeys(a.Values.Text("keys"))
+	if !made {
+		names = append(names[:6:6], "rate")
+		own.Links = []view.Link{{ID: "made-keys", Text: "Back to 24 made keys", Href: a.WithValue("keys", "24").String(), Go: "push"}}
+	}
+	setup := labs.SettingsForm(a, "setup", "Set-up", "Apply", names...)
+	for i, f := range setup.Fields {
+		if f.Name == "keys" {
+			setup.Fields[i].Kind = view.Number
+		}
+	}
+	if made {
+		own.Fields[0].Value = ""
+		own.Note += " Now " + labs.Count(len(keysOf(a.Values.Text("keys"))), "made key") + " in use."
+	}
+	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
+	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
+	setup.Links = presets(a)
+	return []view.Form{setup, own}
+}
+
+// presets are ready-made changes of one setting.
+func presets(a labs.Address) []view.Link {
+	var links []view.Link
+	add := func(id, text string, to labs.Address) {
+		if to.String() != a.String() {
+			links = append(links, view.Link{ID: id, Text: text, Href: to.String(), Go: "push"})
+		}
+	}
+	partitions := a.Values.Int("partitions")
+	if partitions < 64 {
+		add("preset-more", fmt.Sprintf("%d partitions", min(partitions+2, 64)), a.WithValue("partitions", fmt.Sprint(min(partitions+2, 64))))
+	}
+	if partitions <= 32 {
+		add("preset-double", fmt.Sprintf("twice as many: %d", 2*partitions), a.WithValue("partitions", fmt.Sprint(2*partitions)))
+	}
+	add("preset-keyless", "no keys", a.WithValue("keys", "0"))
+	add("preset-librdkafka", "librdkafka’s default client", a.WithValue("partitioner", "crc32-random"))
+	return links
+}
+
+// actions are the commands that make sense here.
+func actions(f labs.Frame) []view.Link {
+	a := f.Address
+	key := "order-1"
+	if keys := keysOf(a.Values.Text("keys")); len(keys) > 0 {
+		key = keys[0]
+	}
+	links := labs.Action(a, "do-produce", "Produce "+keyName(key), command.Produce{Producer: "p0", Key: key, Default: true}, false)
+	links = append(links, labs.Action(a, "do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)...)
+	toggle := func(node kafka.NodeID, paused bool) {
+		if paused {
+			links = append(links, labs.Action(a, "do-resume-"+string(node), "Resume "+string(node), command.Resume{Node: node}, false)...)
+		} else {
+			links = append(links, labs.Action(a, "do-pause-"+string(node), "Pause "+string(node), command.Pause{Node: node}, true)...)
+		}
+	}
+	const mostMembers = 8 // the rest by the command field
+	for i, m := range f.View.Groups[0].Members {
+		if i < mostMembers && len(m.Assignment) > 0 || m.Paused {
+			toggle(kafka.NodeID(m.ID), m.Paused)
+		}
+	}
+	for _, p := range f.View.Producers {
+		toggle(p.ID, p.Paused)
+	}
+	for _, b := range f.View.Brokers {
+		toggle(b.Node, b.Paused)
+	}
+	return append(links, labs.Action(a, "do-wait", "Wait 1 s", command.Wait{Span: 1000}, false)...)
+}

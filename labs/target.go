@@ -1,0 +1,95 @@
+package labs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loglab/engine/kafka"
+)
+
+// Target names something that the inspector can show. The zero Target names nothing.
+type Target struct {
+	Kind      TargetKind
+	Partition kafka.TopicPartition // of a record, batch or segment
+	Number    int64                // offset, base offset of a segment, number of a message
+	Node      kafka.NodeID         // of a node
+}
+
+// TargetKind is what a target is.
+type TargetKind string
+
+// The kinds of target.
+const (
+	RecordTarget  TargetKind = "record"  // record:orders-0:5
+	BatchTarget   TargetKind = "batch"   // batch:orders-0:5, the batch that holds offset 5
+	SegmentTarget TargetKind = "segment" // segment:orders-0:0, by base offset
+	MessageTarget TargetKind = "message" // message:17
+	NodeTarget    TargetKind = "node"    // node:c1
+)
+
+// errTarget says what may stand in "at".
+var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5")
+
+// String gives the text in an address; empty for the zero Target.
+func (t Target) String() string {
+	switch t.Kind {
+	case "":
+		return ""
+	case MessageTarget:
+		return fmt.Sprintf("%s:%d", t.Kind, t.Number)
+	case NodeTarget:
+		return fmt.Sprintf("%s:%s", t.Kind, t.Node)
+	}
+	return fmt.Sprintf("%s:%s:%d", t.Kind, t.Partition, t.Number)
+}
+
+// parseTarget reads the text in an address.
+func parseTarget(text string) (Target, error) {
+	if text == "" {
+		return Target{}, nil
+	}
+	kind, rest, _ := strings.Cut(text, ":")
+	t := Target{Kind: TargetKind(kind)}
+	var err error
+	switch t.Kind {
+	case NodeTarget:
+		if rest == "" || len(rest) > 64 {
+			return t, errTarget
+		}
+		t.Node = kafka.NodeID(rest)
+	case MessageTarget:
+		t.Number, err = offset(rest)
+	case RecordTarget, BatchTarget, SegmentTarget:
+		name, number, _ := strings.Cut(rest, ":")
+		if t.Partition, err = topicPartition(name); err == nil {
+			t.Number, err = offset(number)
+		}
+	default:
+		return t, errTarget
+	}
+	return t, err
+}
+
+// topicPartition reads "orders-0".
+func topicPartition(s string) (tp kafka.TopicPartition, err error) {
+	dash := strings.LastIndexByte(s, '-')
+	if dash < 1 || len(s) > 260 {
+		return tp, errTarget
+	}
+	index, err := strconv.ParseUint(s[dash+1:], 10, 16)
+	if err != nil {
+		return tp, errTarget
+	}
+	return kafka.TopicPartition{Topic: s[:dash], Partition: kafka.Partition(index)}, nil
+}
+
+// offset reads a number that is not negative.
+func offset(s string) (int64, error) {
+	n, err := strconv.ParseUint(s, 10, 62)
+	if err != nil {
+		return 0, errTarget
+	}
+	return int64(n), nil
+}

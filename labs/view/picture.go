@@ -1,0 +1,126 @@
+package view
+
+// Picture is the state of the cluster as it is drawn.
+type Picture struct {
+	Title    string // "Topic orders · 4 partitions · consumer group billing"
+	Legend   []Key
+	Members  []Member
+	Strips   []Strip
+	Pages    []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Messages Messages
+	Tables   []Table
+	Hidden   []Param // the address without "at": a cell is a button "at" in one GET form
+	Path     string  // that form's action
+}
+
+// Key explains one sign of the picture.
+type Key struct {
+	Kind string // "waiting", "read", "new", "segment", "batch", "moved"
+	Text string
+}
+
+// Member is one member of a consumer group.
+type Member struct {
+	ID    string // element id
+	Name  string // "c0"
+	State string // "working", "idle", "paused"
+	Text  string // "orders-0, orders-1" or why it is idle
+	At    string // value of "at" that opens it
+}
+
+// Strip is one partition's log, growing to the right. It shows a window of Columns places from offset
+// First.
+type Strip struct {
+	ID      string
+	Name    string // "orders-0"
+	Owner   string // who reads it, in words: "read by c0"
+	At      string // value of "at" that opens the partition's segments
+	First   int64  // offset of the first place
+	Columns int    // places in the window, cells and empty ones
+	Cells   []Cell // left to right
+	Flags   []Flag // left to right
+	Before  *Link  // earlier records exist: a link that moves the window
+	After   *Link  // later records exist
+	Count   string // "15 records · 1,420 B · 2 segments"
+	Lag     string // "3 to read"
+	Empty   string // what to say when there is no record
+}
+
+// Cell is one record.
+type Cell struct {
+	ID           string
+	Text         string // short name of the key
+	Offset       string
+	Color        int    // 1 to 8, by key; 0: no key
+	At           string // value of "at" that opens it
+	Label        string // the whole of it in words
+	New          bool   // appended in the tick shown
+	Waiting      bool   // not yet read
+	Moved        bool   // its key had another partition under the baseline count
+	BatchStart   bool   // first record of a batch
+	SegmentStart bool   // first record of a segment
+	Selected     bool
+}
+
+// Flag marks a place under a strip.
+type Flag struct {
+	Column int // 0 is the first place of the window
+	Kind   FlagKind
+	Text   string
+}
+
+// FlagKind says what a flag stands for.
+type FlagKind string
+
+// The kinds of flag.
+const (
+	LogStart      FlagKind = "start"
+	Position      FlagKind = "position"
+	HighWatermark FlagKind = "watermark"
+	LogEnd        FlagKind = "end"
+)
+
+// Messages are the requests and responses on their way.
+type Messages struct {
+	Title string
+	Items []Message
+	Empty string // what to say when nothing is on its way
+}
+
+// Message is one envelope.
+type Message struct {
+	ID       string
+	From, To string
+	Text     string // "Produce v13: orders-2, 1 record"
+	When     string // "arrives at tick 6"
+	At       string
+	Response bool
+}
+
+// Table is rows of text under a head.
+type Table struct {
+	ID      string
+	Caption string
+	Head    []string
+	Rows    []Row
+	Mono    bool   // bytes and offsets: monospaced
+	More    string // rows left out, in words
+}
+
+// Row is one row of a table. Its first item heads it.
+type Row struct {
+	Items    [][]Item
+	Selected bool
+}
+
+// Item is a piece of text in a table's cell: a key in a list of keys, a number, a sentence.
+type Item struct {
+	Text  string
+	Mark  string // "moved": drawn with a sign; empty: plain
+	Label string // what the mark means, in words
+	Color int    // as Cell.Color; 0: none
+	At    string // value of "at" that opens it; empty: not a control
+}
+
+// Plain makes the items of one cell from one text.
+func Plain(text string) []Item { return []Item{{Text: text}} }

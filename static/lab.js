@@ -1,0 +1,261 @@
+// What a lab page does beyond its links and forms: the next frame is fetched and morphed into #lab, the
+// page's address follows, Play opens one stream. Without this file every control still works.
+//
+// A press means the control of that id in the frame then shown. One fetch is under way at a time; presses
+// made meanwhile wait for its frame. So an older frame never follows a newer one, and no press is lost.
+//
+// Frames come from the same address under /frame, streams under /play. Datastar's bundle reads the stream
+// and morphs; none of its expressions is used, so the site's policy needs no eval.
+
+import { actions } from './dist/datastar.js'
+
+const root = document.documentElement
+const byID = (id) => document.getElementById(id)
+const lab = () => byID('lab')
+const say = (text) => { byID('net').textContent = text }
+
+// ---- one frame
+
+let busy // the abort controller of the one fetch or stream under way
+let fetching = false // busy is a fetch: presses wait for its frame
+let presses = [] // { id, name, value }: a control's id and the button of a form that was pressed
+
+// load shows the frame of an address; how is the history method that then takes its address, if any.
+async function load(address, how, press) {
+	busy?.abort()
+	const mine = (busy = new AbortController())
+	fetching = true
+	let shown = false
+	try {
+		const answer = await fetch('/frame' + address, { signal: mine.signal })
+		const html = await answer.text()
+		if (mine.signal.aborted) return
+		if (answer.status >= 502) throw new Error('busy')
+		if (!answer.headers.has('Lab-Frame')) return location.assign(address) // an error page speaks for itself
+		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
+		morph(html)
+		if (how === 'pushState') write(how)
+		else if (how) follow()
+		if (press?.name === 'at') byID('inspector').scrollIntoView({ block: 'nearest' })
+		say('')
+		shown = true
+	} catch {
+		if (!mine.signal.aborted) say('The server does not answer. This frame stays; press again.')
+	} finally {
+		if (busy === mine) {
+			busy = undefined
+			fetching = false
+			if (shown) drain()
+			else presses = []
+		}
+	}
+}
+
+function morph(html) {
+	document.dispatchEvent(new CustomEvent('datastar-fetch', {
+		detail: { type: 'datastar-patch-elements', el: lab(), argsRaw: { elements: html } },
+	}))
+}
+
+// Runs after every morph, of a fetched frame and of a frame of the stream: the bundle listened first.
+document.addEventListener('datastar-fetch', (event) => {
+	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
+	if (event.detail.type !== 'datastar-patch-elements') return
+	dress()
+	watchStream()
+	keepHand()
+	if (!fetching) {
+		say('')
+		follow()
+	}
+})
+
+function dress() {
+	for (const look of ['light', 'dark', 'projector']) {
+		root.classList.toggle('theme-' + look, lab().dataset.theme === look)
+	}
+}
+
+// ---- presses
+
+function press(id, button) {
+	presses.push({ id, name: button?.name, value: button?.value })
+	if (!fetching) drain()
+}
+
+function drain() {
+	const next = presses.shift()
+	if (!next) return
+	const control = byID(next.id)
+	if (!control || control.ariaDisabled === 'true') return drain()
+	if (control.dataset.play) return play(control.dataset.play)
+	if (control.dataset.step) return load(stepped(+control.dataset.step), 'replaceState')
+	load(target(control, next), control.dataset.go === 'push' ? 'pushState' : 'replaceState', next)
+}
+
+// stepped is the address of so many ticks from the frame shown, steps that wait included.
+function stepped(ticks) {
+	const stepOf = (waiting) => waiting && +byID(waiting.id)?.dataset.step
+	while (stepOf(presses[0])) ticks += stepOf(presses.shift())
+	const url = new URL(lab().dataset.address, location)
+	const tick = +url.searchParams.get('t') + ticks
+	url.searchParams.set('t', Math.min(Math.max(tick, 0), +lab().dataset.last))
+	return url.pathname + url.search
+}
+
+// target is where a link leads or what a form would ask for.
+function target(control, { name, value }) {
+	if (control.localName === 'a') return control.pathname + control.search
+	const fields = new URLSearchParams(new FormData(control))
+	if (name) fields.append(name, value)
+	return new URL(control.getAttribute('action'), location).pathname + '?' + fields
+}
+
+// plain is a press that a browser would not answer with a new tab or a menu.
+const plain = (event) =>
+	!(event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.altKey)
+
+document.addEventListener('click', (event) => {
+	const link = event.target.closest('a[data-go]')
+	if (!link || !plain(event) || event.shiftKey) return
+	event.preventDefault()
+	press(link.id)
+})
+
+document.addEventListener('submit', (event) => {
+	if (event.defaultPrevented || !event.target.dataset.go) return
+	event.preventDefault()
+	press(event.target.getAttribute('id'), event.submitter) // a field may be called id
+})
+
+// ---- the scrubber: moving it asks for the frame it stands at, always the newest
+
+let hand // where the hand holds the scrubber; frames do not move it away
+let held = false
+
+document.addEventListener('input', (event) => {
+	if (event.target.type !== 'range') return
+	hand = event.target.value
+	if (presses.at(-1)?.id !== 'jump') press('jump')
+})
+document.addEventListener('pointerdown', (event) => { held = event.target.type === 'range' })
+for (const end of ['pointerup', 'pointercancel']) document.addEventListener(end, () => { held = false })
+
+function keepHand() {
+	if (hand === undefined) return
+	const waits = presses.some(({ id }) => id === 'jump')
+	if (held || waits) byID('jump').querySelector('[type=range]').value = hand
+	else hand = undefined
+}
+
+// ---- play
+
+let refusal // the status of an answer that was no stream
+let late // runs when no frame has arrived for a while
+
+function play(address) {
+	busy?.abort()
+	const mine = (busy = new AbortController())
+	refusal = undefined
+	// The bundle must not try again by itself: it would ask for the first frame once more.
+	const options = { openWhenHidden: true, retryMaxCount: 0, requestCancellation: mine }
+	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address, options)
+		.catch(() => { refusal ??= 'network' })
+		.finally(() => {
+			if (busy !== mine) return
+			busy = undefined
+			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
+			else if (refusal) say(refusal === 'network' ? 'The server does not answer. Press again.' : `The server cannot play now (${refusal}). Stepping works; try again later.`)
+		})
+}
+
+function refused(status) { refusal = status }
+
+function watchStream() {
+	clearTimeout(late)
+	root.classList.remove('stalled')
+	if (lab().dataset.stream) late = setTimeout(() => root.classList.add('stalled'), 3000)
+}
+
+document.addEventListener('visibilitychange', () => {
+	if (!lab().dataset.stream) return
+	if (document.hidden) {
+		busy?.abort()
+		busy = undefined
+		clearTimeout(late)
+	} else play(lab().dataset.stream)
+})
+
+// ---- the page's address
+//
+// Browsers ration history: Chromium drops writes after 200 in 10 s, Safari after 100 in 30 s. A step or a
+// frame of a stream therefore writes at most once in 400 ms, and the last one always.
+
+const pause = 400
+let timer = 0 // a write that is to come
+let written = { address: location.pathname + location.search, at: -pause }
+
+function write(method) {
+	clearTimeout(timer)
+	timer = 0
+	const address = lab().dataset.address
+	if (address === written.address) method = 'replaceState'
+	try { history[method](null, '', address) } catch { /* rationed: the next write says it */ }
+	written = { address, at: performance.now() }
+}
+
+function follow() {
+	if (timer) return
+	const wait = written.at + pause - performance.now()
+	if (wait <= 0) write('replaceState')
+	else timer = setTimeout(write, wait, 'replaceState')
+}
+
+addEventListener('popstate', () => {
+	const address = location.pathname + location.search
+	if (address === written.address) return // only the part after # changed
+	clearTimeout(timer)
+	timer = 0
+	written = { address, at: performance.now() }
+	presses = []
+	load(address)
+})
+addEventListener('pagehide', () => { if (timer) write('replaceState') })
+
+// ---- keys
+
+document.addEventListener('keydown', (event) => {
+	if (!plain(event) || event.target.closest('input, select, textarea')) return
+	if (event.key === '?') return toggleHelp()
+	if (event.key === 'Escape') { byID('help').open = false; return }
+	if (event.shiftKey || (event.key === ' ' && event.target.closest('button, summary'))) return
+	const key = event.key === ' ' ? 'Space' : event.key
+	const control = lab().querySelector(`[data-key="${CSS.escape(key)}"]`)
+	if (!control) return
+	event.preventDefault()
+	if (!event.repeat || control.dataset.step) control.click()
+})
+
+function toggleHelp() {
+	const help = byID('help')
+	help.open = !help.open
+	if (help.open) help.querySelector('summary').focus()
+}
+
+// ---- copy the link
+
+byID('copy').addEventListener('click', async () => {
+	const link = new URL(lab().dataset.address, location).href
+	try {
+		await navigator.clipboard.writeText(link)
+		say('The link is copied.')
+	} catch { // no clipboard on plain HTTP
+		const field = byID('copy-field')
+		field.value = link
+		field.hidden = false
+		field.select()
+		say('The link is selected: copy it with Ctrl+C or ⌘C.')
+	}
+})
+
+root.classList.add('js')

@@ -1,0 +1,21 @@
+// Package web serves Log Lab over HTTP: pages, single frames of a lab, and streams of frames while
+// playing.
+//
+// routes.go lists every path, top to bottom. A handler writes its answer or returns an error; one adapter
+// (problem.go) turns an error into a status and a page that names what was wrong, what was found and what
+// is allowed. Nothing is kept between requests but the cache of replayed runs: any server can answer any
+// address.
+//
+// Invariants:
+//   - A page under /lab has exactly its canonical address; another spelling is answered 307. Paths under
+//     /frame and /play never redirect: the canonical address stands in data-address.
+//   - The element #lab of a page and the frame of the same address are the same bytes.
+//   - No answer holds inline script or style, and no text of a reader reaches one as anything but text.
+//   - No carriage return is sent in a stream: a client ends a line there, so it could forge an event.
+//   - A stream ends at the horizon of its address, when the client goes, and when the server stops.
+//
+// What is left out: embedding in other pages, storing long addresses.
+//
+//	site, err := web.New(slog.Default())
+//	err = site.Serve(ctx, listener) // until ctx is done
+package web

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/go-chi/chi/v5"
+
+	"loglab/labs"
+	"loglab/labs/all"
+	"loglab/labs/view"
+	"loglab/web/page"
+)
+
+// lab answers with the page of a lab at its canonical address.
+func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
+	address, err := addressOf(r, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	if canonical := address.String(); r.URL.RequestURI() != canonical {
+		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
+		return nil
+	}
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Lab(s.assets, p) })
+}
+
+// frame answers with the element #lab alone.
+func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
+	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Lab-Frame", "1")
+	return s.writeFrame(w, r, address, page.Frame)
+}
+
+func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {
+	p, err := s.page(r.Context(), address)
+	if err != nil {
+		return inLab(address.Lab, err)
+	}
+	return writeHTML(w, r, http.StatusOK, draw(p))
+}
+
+// page replays an address, and counts how long it took.
+func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, error) {
+	begin := time.Now()
+	p, err := s.runs.Page(ctx, address)
+	s.metrics.frameSeconds.Observe(time.Since(begin).Seconds())
+	return p, err
+}
+
+// addressOf reads the address of a lab from the path of a request and a query. It is the one place that
+// knows under which path a lab lives.
+func addressOf(r *http.Request, query string) (labs.Address, error) {
+	lab, ok := all.ByName(chi.URLParam(r, "name"))
+	if !ok {
+		return labs.Address{}, noSuchLab(chi.URLParam(r, "name"))
+	}
+	address, err := labs.Parse(lab, labs.Pages, query)
+	return address, inLab(lab, err)
+}
+
+// withoutDatastar drops the parameter that Datastar adds to each of its requests.
+func withoutDatastar(query string) string {
+	kept := strings.Split(query, "&")
+	n := 0
+	for _, pair := range kept {
+		name, _, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err != nil || name != "datastar" {
+			kept[n] = pair
+			n++
+		}
+	}
+	return strings.Join(kept[:n], "&")
+}
+
+// writeHTML draws a component whole before the first byte goes out, so that a failure is still an error
+// page.
+func writeHTML(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	html, err := page.Render(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(status)
+	_, err = bytes.NewReader(html).WriteTo(w)
+	return ignoreGone(r, err)
+}
+
+// ignoreGone drops the error of a write whose reader has gone: there is nobody to tell.
+func ignoreGone(r *http.Request, err error) error {
+	if r.Context().Err() != nil {
+		return nil
+	}
+	return err
+}

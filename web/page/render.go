@@ -1,0 +1,24 @@
+package page
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/a-h/templ"
+)
+
+// Assets are the addresses of the site's own files. All four are set.
+type Assets struct {
+	Style, Script, Icon string
+	Datastar            string // the browser bundle, which the script imports
+}
+
+// Render draws c. In the result a carriage return is written "&#13;": all text of a page is text or the
+// value of an attribute, where that is the same character.
+func Render(ctx context.Context, c templ.Component) ([]byte, error) {
+	var html bytes.Buffer
+	if err := c.Render(ctx, &html); err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(html.Bytes(), []byte("\r"), []byte("&#13;")), nil
+}

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"loglab/labs"
+	"loglab/labs/all"
+	"loglab/static"
+	"loglab/web/page"
+)
+
+// health answers while the server serves.
+func (s *Site) health(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, err := io.WriteString(w, "ok\n")
+	return err
+}
+
+// file answers with one of the site's own files.
+func (s *Site) file(w http.ResponseWriter, r *http.Request) error {
+	if _, ok := s.files.Open(strings.TrimPrefix(r.URL.Path, static.Prefix)); !ok {
+		return notFound(w, r)
+	}
+	s.files.ServeHTTP(w, r)
+	return nil
+}
+
+func (s *Site) home(w http.ResponseWriter, r *http.Request) error {
+	var cards []page.Card
+	for _, lab := range all.Labs() {
+		cards = append(cards, page.Card{Href: labs.Start(lab, labs.Pages).String(), Title: lab.Title, Goal: lab.Goal, Summary: lab.Summary})
+	}
+	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards))
+}
+
+func (s *Site) glossaryIndex(w http.ResponseWriter, r *http.Request) error {
+	return writeHTML(w, r, http.StatusOK, page.Glossary(s.assets, s.glossary))
+}
+
+func (s *Site) glossaryTerm(w http.ResponseWriter, r *http.Request) error {
+	slug := chi.URLParam(r, "term")
+	term, ok := s.glossary.Term(slug)
+	if !ok {
+		return problem{page.Problem{
+			Status: http.StatusNotFound, Title: "The glossary has no such term", Text: "The list of terms may have it under another name.",
+			Facts: []page.Fact{{Name: "Found", Value: shown(slug)}},
+			Links: []page.Way{{Href: "/glossary", Text: "All terms"}},
+		}}
+	}
+	return writeHTML(w, r, http.StatusOK, page.Term(s.assets, term, s.glossary))
+}

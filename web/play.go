@@ -1,0 +1,117 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"loglab/labs"
+	"loglab/labs/view"
+	"loglab/web/page"
+)
+
+// writeTimeout is how long one event of a stream may take to reach a client that reads slowly.
+const writeTimeout = 10 * time.Second
+
+// play answers with a stream of frames, from the tick of the address to its horizon, at its pace. Every
+// frame says the whole state; a reader too slow for the pace is sent the newest and misses those between.
+func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
+	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	if err != nil {
+		return err
+	}
+	release, ok := s.streams.admit(clientOf(r))
+	if !ok {
+		return inLab(address.Lab, errStreams)
+	}
+	defer release()
+
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.streams.running, cancel)()
+
+	end := max(address.Horizon, address.T)
+	event, err := s.event(ctx, address, end)
+	if err != nil {
+		return inLab(address.Lab, err) // no byte was sent: it is still an error page
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	clock := pacer{begin: time.Now(), first: address.T, last: end, interval: time.Second / time.Duration(address.Pace)}
+	for tick := address.T; ; {
+		if err := send(w, event); err != nil || tick == end {
+			return ignoreGone(r, err)
+		}
+		if tick, err = clock.next(ctx, tick); err != nil {
+			return nil
+		}
+		if event, err = s.event(ctx, address.WithTick(tick), end); err != nil {
+			// The page sees a stream that broke off and asks for the frame by itself.
+			return ignoreGone(r, err)
+		}
+	}
+}
+
+// event is the frame of an address as one event of the stream that ends at tick end. The last frame is at
+// rest; every other says that it plays and offers to pause.
+func (s *Site) event(ctx context.Context, address labs.Address, end int) ([]byte, error) {
+	p, err := s.page(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if address.T < end {
+		playing := view.Playing(*p, "/play"+p.Address)
+		p = &playing
+	}
+	html, err := page.Render(ctx, page.Frame(p))
+	if err != nil {
+		return nil, err
+	}
+	return patchEvent(html), nil
+}
+
+// send writes one event and makes sure that it left.
+func send(w http.ResponseWriter, event []byte) error {
+	control := http.NewResponseController(w)
+	if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := w.Write(event); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// pacer says which tick a stream shows when: first at begin, one more every interval, none after last.
+type pacer struct {
+	begin       time.Time
+	first, last int
+	interval    time.Duration
+}
+
+// next waits until the tick after shown is due, and returns it, or a later one where that is due already.
+// shown is before last. The error is that of ctx.
+func (p pacer) next(ctx context.Context, shown int) (int, error) {
+	wait := time.NewTimer(time.Until(p.dueAt(shown + 1)))
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+		return shown, ctx.Err()
+	case now := <-wait.C:
+		return max(shown+1, p.due(now)), nil
+	}
+}
+
+// dueAt is when a tick is due.
+func (p pacer) dueAt(tick int) time.Time {
+	return p.begin.Add(time.Duration(tick-p.first) * p.interval)
+}
+
+// due is the tick that is due at a time from begin on.
+func (p pacer) due(now time.Time) int {
+	return min(p.first+int(now.Sub(p.begin)/p.interval), p.last)
+}

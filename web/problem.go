@@ -1,0 +1,167 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"loglab/labs"
+	"loglab/labs/all"
+	"loglab/web/page"
+)
+
+// handler answers a request or returns why it cannot. Having returned an error it has written nothing.
+type handler func(http.ResponseWriter, *http.Request) error
+
+// handle is the adapter of every route: it turns an error into a status and a page.
+func (s *Site) handle(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h(w, r)
+		if err == nil {
+			return
+		}
+		if r.Context().Err() != nil {
+			return // the reader has gone
+		}
+		s.writeProblem(w, r, err)
+	}
+}
+
+func (s *Site) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		s.log.Error("request failed", "path", r.URL.Path, "error", err)
+	}
+	w.Header().Del("Lab-Frame") // an error is a whole page
+	switch p.Status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "3")
+	case http.StatusMethodNotAllowed:
+		w.Header().Set("Allow", "GET, HEAD")
+	}
+	if err := writeHTML(w, r, p.Status, page.Error(s.assets, p)); err != nil {
+		s.log.Error("error page failed", "path", r.URL.Path, "error", err)
+	}
+}
+
+// problem is an error that knows its page.
+type problem struct{ page.Problem }
+
+func (p problem) Error() string { return p.Title + ": " + p.Text }
+
+// labError is an error in a lab, so that its page can lead back to the lab's start.
+type labError struct {
+	lab *labs.Lab
+	err error
+}
+
+func (e *labError) Error() string { return e.lab.Name + ": " + e.err.Error() }
+func (e *labError) Unwrap() error { return e.err }
+
+func inLab(lab *labs.Lab, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &labError{lab, err}
+}
+
+// errStreams says that there are too many streams.
+var errStreams = fmt.Errorf("at most %d streams at once can be played, and %d from one address: step, or try again in a few seconds", maxStreams, maxStreamsOfAddress)
+
+// errPanic stands for a fault whose cause only the log tells.
+var errPanic = errors.New("panic")
+
+// problemOf says what an error is to a reader.
+func problemOf(err error) page.Problem {
+	p := describe(err)
+	var in *labError
+	if errors.As(err, &in) {
+		p.Links = append(p.Links, page.Way{Href: string(labs.Pages) + in.lab.Name, Text: in.lab.Title + ", from its start"})
+	}
+	p.Links = append(p.Links, page.Way{Href: "/", Text: "All labs"})
+	return p
+}
+
+func describe(err error) page.Problem {
+	var known problem
+	var address *labs.AddressError
+	var limit *labs.LimitError
+	var broken *labs.BrokenError
+	switch {
+	case errors.As(err, &known):
+		return known.Problem
+	case errors.As(err, &address):
+		return page.Problem{
+			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it is not understood.",
+			Facts: []page.Fact{{Name: "Where", Value: address.Param}, {Name: "Found", Value: address.Found}, {Name: "Allowed", Value: address.Allowed}},
+		}
+	case errors.As(err, &limit):
+		return page.Problem{Status: http.StatusUnprocessableEntity, Title: "This run is too large", Text: limit.Error()}
+	case errors.As(err, &broken):
+		return page.Problem{
+			Status: http.StatusInternalServerError, Title: "Log Lab is at fault",
+			Text:  "The engine broke one of its own rules while it replayed this address. The address shows the fault again, so please send it to whoever runs this server.",
+			Facts: []page.Fact{{Name: "Address", Value: broken.Address}, {Name: "What", Value: broken.What}},
+		}
+	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams):
+		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is busy", Text: sentence(err)}
+	case errors.Is(err, context.Canceled):
+		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is stopping", Text: "Try again in a few seconds."}
+	}
+	return page.Problem{Status: http.StatusInternalServerError, Title: "Log Lab is at fault", Text: "Something went wrong here that is none of your doing. The server's log says what."}
+}
+
+// sentence is the innermost message of an error, as a sentence.
+func sentence(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		err = inner
+	}
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// maxShown is how many bytes of what a reader asked for an error page repeats.
+const maxShown = 80
+
+func shown(text string) string {
+	if len(text) > maxShown {
+		text = text[:maxShown] + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+func notFound(http.ResponseWriter, *http.Request) error {
+	return problem{page.Problem{Status: http.StatusNotFound, Title: "There is no such page", Text: "Perhaps the address was cut off when it was copied."}}
+}
+
+func methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
+	return problem{page.Problem{
+		Status: http.StatusMethodNotAllowed, Title: "Nothing can be sent here", Text: "Every address of Log Lab is only read.",
+		Facts: []page.Fact{{Name: "Found", Value: shown(r.Method)}, {Name: "Allowed", Value: "GET, HEAD"}},
+	}}
+}
+
+func noSuchLab(name string) error {
+	p := page.Problem{
+		Status: http.StatusNotFound, Title: "There is no such lab", Text: "These are the labs there are.",
+		Facts: []page.Fact{{Name: "Found", Value: shown(name)}, {Name: "Allowed", Value: labNames()}},
+	}
+	for _, lab := range all.Labs() {
+		p.Links = append(p.Links, page.Way{Href: string(labs.Pages) + lab.Name, Text: lab.Title})
+	}
+	return problem{p}
+}
+
+func labNames() string {
+	var names []string
+	for _, lab := range all.Labs() {
+		names = append(names, lab.Name)
+	}
+	return strings.Join(names, ", ")
+}

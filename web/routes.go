@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"loglab/static"
+)
+
+// Handler gives the site as one handler.
+func (s *Site) Handler() http.Handler { return s.routes() }
+
+// routes are all paths of the site. Every path answers GET and HEAD and nothing else.
+func (s *Site) routes() chi.Router {
+	r := chi.NewRouter()
+	r.Use(s.observe)
+	r.Use(secure)
+	r.Use(middleware.GetHead)
+	r.NotFound(s.handle(notFound))
+	r.MethodNotAllowed(s.handle(methodNotAllowed))
+
+	r.Get("/healthz", s.handle(s.health))
+	r.Get("/metrics", s.metrics.ServeHTTP)
+	r.Get(static.Prefix+"*", s.handle(s.file))
+
+	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
+	r.Get("/play/lab/{name}", s.handle(s.play))
+
+	r.Group(func(r chi.Router) {
+		r.Use(middleware.Compress(gzipLevel, "text/html"))
+		r.Get("/", s.handle(s.home))
+		r.Get("/lab/{name}", s.handle(s.lab))
+		r.Get("/frame/lab/{name}", s.handle(s.frame))
+		r.Get("/glossary", s.handle(s.glossaryIndex))
+		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
+	})
+	return r
+}
+
+// gzipLevel gives most of what gzip can save at a fraction of the time of its best level.
+const gzipLevel = 5

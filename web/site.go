@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"loglab/content"
+	"loglab/labs"
+	"loglab/labs/lesson"
+	"loglab/static"
+	"loglab/web/page"
+)
+
+// cacheBytes is how much memory replayed runs may take.
+const cacheBytes = 256 << 20
+
+// Site is the whole site. Make one with [New]; it is safe for concurrent use.
+type Site struct {
+	runs     *labs.Runs
+	glossary lesson.Glossary
+	files    *static.Files
+	assets   page.Assets
+	streams  *streams
+	metrics  *metrics
+	log      *slog.Logger
+}
+
+// New makes the site. It fails when the embedded content is wrong or the browser bundle is missing.
+func New(log *slog.Logger) (*Site, error) {
+	glossary, err := lesson.LoadGlossary(content.FS)
+	if err != nil {
+		return nil, err
+	}
+	files, err := static.New()
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{
+		runs:     labs.NewRuns(cacheBytes),
+		glossary: glossary,
+		files:    files,
+		assets: page.Assets{
+			Style:    files.Path("lab.css"),
+			Script:   files.Path("lab.js"),
+			Icon:     files.Path("icon.svg"),
+			Datastar: files.Path("datastar.js"),
+		},
+		streams: newStreams(),
+		log:     log,
+	}
+	s.metrics = newMetrics(s.runs.Stats, s.streams.count)
+	return s, nil
+}
+
+// Bounds of one connection. There is no bound on writing an answer as a whole, since a stream is one
+// answer: each of its events has its own.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+	shutdownTimeout   = 10 * time.Second
+)
+
+// Serve answers requests on the listener until ctx is done. Then streams end at once, other requests are
+// finished, and Serve returns nil.
+func (s *Site) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	server.RegisterOnShutdown(s.streams.stop)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	s.log.Info("stopping")
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(finish); err != nil {
+		return err
+	}
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"loglab/labs/view"
+
+	"github.com/a-h/templ"
+)
+
+// classes joins a first class with those whose condition holds.
+type classes []string
+
+func (c *classes) add(name string, when bool) {
+	if when {
+		*c = append(*c, name)
+	}
+}
+
+func (c classes) String() string { return strings.Join(c, " ") }
+
+// keyColors is the number of colours for keys: classes k1 to k8.
+const keyColors = 8
+
+// keyClass is the class of a key's colour, k0 for no key.
+func keyClass(color int) string {
+	if color < 0 || color > keyColors {
+		color = 0
+	}
+	return "k" + strconv.Itoa(color)
+}
+
+func buttonClass(l view.Link) string {
+	c := classes{"btn"}
+	c.add("primary", l.Primary)
+	c.add("warn", l.Warn)
+	return c.String()
+}
+
+func fieldClass(f view.Field) string {
+	if f.Kind == view.Lines || f.Kind == view.Line {
+		return "field wide"
+	}
+	return "field"
+}
+
+func givenClass(g view.Given) string {
+	if g.Ahead {
+		return "ahead"
+	}
+	return ""
+}
+
+func memberClass(m view.Member) string {
+	return classes{"member", m.State}.String()
+}
+
+func messageClass(m view.Message) string {
+	c := classes{"message"}
+	c.add("response", m.Response)
+	return c.String()
+}
+
+func cellClass(c view.Cell) string {
+	names := classes{"cell", keyClass(c.Color)}
+	names.add("waiting", c.Waiting)
+	names.add("batch", c.BatchStart)
+	names.add("segment", c.SegmentStart)
+	names.add("moved", c.Moved)
+	names.add("new", c.New)
+	names.add("selected", c.Selected)
+	return names.String()
+}
+
+// legendClass draws the sign that the key explains, on a cell without a colour of its own.
+func legendClass(k view.Key) string {
+	return classes{"cell", "k0", "sample", k.Kind}.String()
+}
+
+func stripClass(s view.Strip) string {
+	return classes{"strip", "cols-" + strconv.Itoa(min(max(s.Columns, 1), maxColumns))}.String()
+}
+
+func eventClass(l view.EventLine) string {
+	var c classes
+	c.add("fresh", l.Fresh)
+	c.add("warn", l.Warn)
+	return c.String()
+}
+
+func tableClass(t view.Table) string {
+	if t.Mono {
+		return "mono"
+	}
+	return ""
+}
+
+func itemClass(i view.Item) string {
+	c := classes{"item"}
+	c.add(keyClass(i.Color), i.Color != 0)
+	c.add(i.Mark, i.Mark != "")
+	return c.String()
+}
+
+// itemLabel is the accessible name of an item whose mark means something.
+func itemLabel(i view.Item) templ.OrderedAttributes {
+	if i.Label == "" {
+		return nil
+	}
+	return templ.OrderedAttributes{{Key: "aria-label", Value: i.Text + " (" + i.Label + ")"}}
+}
+
+// linkName is the accessible name of a link. It holds what is to be seen, so that a reader who speaks to
+// the browser can say it.
+func linkName(l view.Link) string {
+	if strings.Contains(strings.ToLower(l.Label), strings.ToLower(l.Text)) {
+		return l.Label
+	}
+	return l.Text + ": " + l.Label
+}
+
+// longNote says whether a note is folded away until it is asked for.
+func longNote(f view.Form) bool { return len(f.Note) > 160 }
+
+func helpID(f view.Field) string { return f.ID + "-help" }
+
+func titleID(id string) string { return id + "-title" }
+
+func describedBy(f view.Field) templ.OrderedAttributes {
+	if f.Help == "" {
+		return nil
+	}
+	return templ.OrderedAttributes{{Key: "aria-describedby", Value: helpID(f)}}
+}
+
+// textareaText starts with the line end that an HTML parser drops after <textarea>, so that a value
+// which starts with one keeps it.
+func textareaText(value string) string { return "\n" + value }
+
+// tickText is how a tick stands at the head of a line: as the address writes it.
+func tickText(tick int) string { return "t" + strconv.Itoa(tick) }
+
+// inspectorAddress is the action of the picture's form: without JavaScript the answer opens at the
+// inspector.
+func inspectorAddress(path string) string { return path + "#inspector" }

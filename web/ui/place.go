@@ -1,0 +1,145 @@
+package ui
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"loglab/labs/view"
+)
+
+// Measures of a strip, in places. They follow static/lab.css: a place is 2.25rem wide and a flag is
+// set in a monospaced face at 0.6875rem.
+const (
+	maxColumns   = 48 // classes cols-1 to cols-48, at-0 to at-48
+	maxFlagRows  = 4  // classes row-1 to row-4
+	placesARune  = 0.19
+	placesAround = 0.3 // the stick and the space around the words
+)
+
+// placedFlag is a flag with its row under the strip, 1 the nearest, and the side of its stick on which
+// its words stand.
+type placedFlag struct {
+	view.Flag
+	Row    int
+	Before bool // the words stand left of the stick
+}
+
+// placeFlags gives every flag a row in which it covers no other. A position is read up to from the
+// left, so its words stand left of the stick where there is room; every other flag's stand right.
+// The result is in the order of the strip's flags.
+func placeFlags(s view.Strip) []placedFlag {
+	placed := make([]placedFlag, len(s.Flags))
+	var taken [maxFlagRows + 1][]stretch
+	for _, first := range []bool{false, true} { // positions give way to the others
+		for i, f := range s.Flags {
+			if (f.Kind == view.Position) == first {
+				placed[i] = placeFlag(f, s.Columns, &taken)
+			}
+		}
+	}
+	return placed
+}
+
+func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) placedFlag {
+	f.Column = min(max(f.Column, 0), maxColumns)
+	width := placesAround + placesARune*float64(utf8.RuneCountInString(f.Text))
+	at := float64(f.Column)
+	right, left := stretch{at, at + width}, stretch{at - width, at}
+	for row := 1; row <= maxFlagRows; row++ {
+		sides := []placedFlag{{f, row, false}, {f, row, true}}
+		if f.Kind == view.Position {
+			sides[0], sides[1] = sides[1], sides[0]
+		}
+		for _, side := range sides {
+			room := right
+			if side.Before {
+				room = left
+			}
+			inside := room.from >= 0 && (room.to <= float64(columns+1) || !side.Before && at == 0)
+			if inside && !room.meetsAny(taken[row]) {
+				taken[row] = append(taken[row], room)
+				return side
+			}
+		}
+	}
+	return placedFlag{f, maxFlagRows, false}
+}
+
+func (f placedFlag) class() string {
+	column := f.Column
+	c := classes{"flag", string(f.Kind), "row-" + strconv.Itoa(f.Row)}
+	if f.Before {
+		column--
+		c.add("before", true)
+	}
+	c.add("at-"+strconv.Itoa(column), true)
+	return c.String()
+}
+
+// stretch is a stretch of a line, its end not included.
+type stretch struct{ from, to float64 }
+
+func (s stretch) meetsAny(others []stretch) bool {
+	for _, o := range others {
+		if s.from < o.to && o.from < s.to {
+			return true
+		}
+	}
+	return false
+}
+
+// segmentLabel stands above the first record of a segment.
+type segmentLabel struct {
+	Column int
+	Text   string
+}
+
+func segmentLabels(s view.Strip) []segmentLabel {
+	var labels []segmentLabel
+	for i, c := range s.Cells {
+		if c.SegmentStart && i < maxColumns {
+			labels = append(labels, segmentLabel{i, "segment " + c.Offset})
+		}
+	}
+	return labels
+}
+
+func (l segmentLabel) class() string {
+	return classes{"segment-label", "at-" + strconv.Itoa(l.Column)}.String()
+}
+
+// placedMark is a mark on the scrubber, and whether its words have room beside the next mark.
+type placedMark struct {
+	view.Mark
+	Words bool
+}
+
+// percentARune is the part of the scrubber that a letter of a mark needs.
+const percentARune = 1.4
+
+// placeMarks says which marks show their words. A mark without room is still a link with a name.
+func placeMarks(marks []view.Mark) []placedMark {
+	placed := make([]placedMark, len(marks))
+	free := 0.0
+	for i, m := range marks {
+		width := percentARune * float64(utf8.RuneCountInString(m.Text)+1)
+		from := float64(m.Position)
+		room := 100.0
+		if i+1 < len(marks) {
+			room = float64(marks[i+1].Position)
+		}
+		words := from >= free && from+width <= room
+		if words {
+			free = from + width
+		}
+		placed[i] = placedMark{m, words}
+	}
+	return placed
+}
+
+func (m placedMark) class() string {
+	c := classes{"mark", "p-" + strconv.Itoa(min(max(m.Position, 0), 100))}
+	c.add("ahead", m.Ahead)
+	c.add("bare", !m.Words)
+	return c.String()
+}
