@@ -78,7 +78,9 @@ func (e *LimitError) Error() string {
 func (s *Spec) check() error {
 	rate, value := 0, 0
 	for _, p := range s.Producers {
-		rate += p.Workload.Rate
+		if p.Workload.Rate > 0 {
+			rate += p.Workload.Rate * int(max(s.TickMillis/max(p.Workload.Every, 1), 1))
+		}
 		value = max(value, p.Workload.ValueBytes)
 	}
 	for _, bound := range []LimitError{

@@ -189,14 +189,12 @@ func (r *Runs) nearest(a Address, states runPoints) (c *engine.Cluster, tick int
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stats.Replays++
-	if a.T > 0 {
-		if c, ok := r.checkpoints.get(states.at(a.T - 1)); ok {
-			return c, a.T - 1
-		}
-	}
-	for tick := a.T - a.T%checkpointEvery; tick >= 0; tick -= checkpointEvery {
+	for tick := a.T; tick >= 0; tick-- {
 		if c, ok := r.checkpoints.get(states.at(tick)); ok {
 			return c, tick
+		}
+		if tick%checkpointEvery == 0 { // below it only these were kept for sure
+			tick -= checkpointEvery - 1
 		}
 	}
 	r.stats.ColdReplays++

@@ -62,6 +62,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	showNewest()
 	watchStream()
 	keepHand()
 	if (!fetching) {
@@ -73,6 +74,14 @@ document.addEventListener('datastar-fetch', (event) => {
 function dress() {
 	for (const look of ['light', 'dark', 'projector']) {
 		root.classList.toggle('theme-' + look, lab().dataset.theme === look)
+	}
+}
+
+// Where a strip is wider than its box, the record to look at comes into sight.
+function showNewest() {
+	for (const strip of lab().querySelectorAll('.strip')) {
+		const cell = strip.querySelector('.selected') ?? [...strip.querySelectorAll('.new')].at(-1)
+		if (cell) strip.scrollLeft = cell.offsetLeft + 2 * cell.offsetWidth - strip.clientWidth
 	}
 }
 
@@ -258,4 +267,5 @@ byID('copy').addEventListener('click', async () => {
 	}
 })
 
+showNewest()
 root.classList.add('js')

@@ -296,7 +296,8 @@ func (b dumpedBatch) writeText(out *bufio.Writer, anatomy bool) {
 	if !b.readable {
 		return
 	}
-	for s := b.Scan(); s.Next(); {
+	s := b.Scan()
+	for s.Next() {
 		r := s.Record()
 		fmt.Fprintf(out, "  %d  %d  %s\n", r.Offset, r.Timestamp, b.describeRecord(r))
 	}

@@ -16,6 +16,7 @@ import (
 // cli is the command line: one field a command. A command is a struct with its flags and a method
 // Run(std *stdio) error.
 type cli struct {
+	Serve     serveCmd     `cmd:"" help:"Serve the labs to browsers."`
 	Run       runCmd       `cmd:"" help:"Replay an address without a browser: the journal, then the state."`
 	Partition partitionCmd `cmd:"" help:"Show which partition a key goes to, as each client family does it."`
 	Assign    assignCmd    `cmd:"" help:"Assign the partitions of a consumer group to its members."`

@@ -26,17 +26,22 @@ type queue struct{ batches []batch }
 //
 // Source: RecordAccumulator.append, MemoryRecordsBuilder.hasRoomFor.
 func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, key, value []byte, cause uint64, config ProducerConfig) (grown int) {
-	if n := len(q.batches); n > 0 {
-		last := q.batches[n-1].builder
-		if before := last.Size(); before < config.BatchSize && last.SizeWith(ts, key, value) <= config.BatchSize {
-			last.Append(ts, key, value)
-			return last.Size() - before
-		}
+	if q.takes(ts, key, value, config.BatchSize) {
+		last := q.batches[len(q.batches)-1].builder
+		before := last.Size()
+		last.Append(ts, key, value)
+		return last.Size() - before
 	}
 	fresh := record.NewBuilder(record.Options{Codec: config.Compression})
 	fresh.Append(ts, key, value)
 	q.batches = append(q.batches, batch{builder: fresh, created: now, cause: cause})
 	return fresh.Size()
+}
+
+// takes says whether the queue's last batch has room for a record. A batch that has none for the next
+// record counts as complete from then on.
+func (q *queue) takes(ts kafka.Timestamp, key, value []byte, batchSize int) bool {
+	return q.incomplete(batchSize) && q.batches[len(q.batches)-1].builder.SizeWith(ts, key, value) <= batchSize
 }
 
 // incomplete says whether the queue's last batch can take more records.

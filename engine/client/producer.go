@@ -148,19 +148,20 @@ func (p *Producer) Produce(now kafka.Millis, key, value []byte, cause uint64, j 
 // hand partitions one record and appends it to its partition's queue.
 func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *journal.Journal) {
 	n := int32(len(p.queues))
+	ts := p.start + kafka.Timestamp(now)
 	chosen, keyed := p.keyed.Partition(key, n)
 	event := journal.RecordPartitioned{Key: string(key), Partitioner: p.config.Partitioner, Partitions: int(n)}
 	if keyed {
 		event.Hash = p.keyed.Hash(key).Mapped()
 	} else {
-		chosen = p.chooseKeyless(j)
+		chosen = p.chooseKeyless(ts, key, value, cause, j)
 		event.Keyless, event.Partitioner = true, p.config.Keyless
 	}
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
 	q := &p.queues[chosen]
-	grown := q.append(now, p.start+kafka.Timestamp(now), key, value, seq, p.config)
+	grown := q.append(now, ts, key, value, seq, p.config)
 	if keyed || p.config.Keyless != "sticky" {
 		return
 	}
@@ -170,20 +171,22 @@ func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *jo
 }
 
 // chooseKeyless picks the partition of a record without a key.
-func (p *Producer) chooseKeyless(j *journal.Journal) kafka.Partition {
+//
+// Source: RecordAccumulator.append and partitionChanged.
+func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) kafka.Partition {
 	if p.config.Keyless == "round-robin" {
 		return p.turn.Partition(p.candidates())
 	}
 	for {
 		chosen := p.sticky.Partition(&p.rnd, p.candidates())
-		if p.queues[chosen].incomplete(p.config.BatchSize) {
+		if p.queues[chosen].takes(ts, key, value, p.config.BatchSize) {
 			return chosen
 		}
 		change, ok := p.sticky.Appended(0, false, &p.rnd, p.candidates())
 		if !ok {
 			return chosen
 		}
-		p.switched(change, 0, j)
+		p.switched(change, cause, j)
 	}
 }
 

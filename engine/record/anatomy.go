@@ -40,9 +40,9 @@ const (
 // no field of its own. The records of a compressed batch are one field, "records": see RecordsAnatomy.
 // Of a batch of some ten thousand fields the rest is one field, "records" or "headers".
 //
-// Errors are those of Parse, with no fields, and ErrCorrupt if the records can't be decoded: then the
-// bytes from the first bad record on are one field, "unreadable". A wrong CRC is no error here; the
-// meaning of the field says so.
+// Errors are those of Parse, with no fields, and ErrCorrupt if a record can't be decoded or the block not
+// be decompressed: then the bytes from there on are one field, "unreadable". A wrong CRC is no error
+// here; the meaning of the field says so.
 func Anatomy(b []byte) ([]Field, error) {
 	batch, err := Parse(b)
 	if err != nil {
@@ -56,15 +56,15 @@ func Anatomy(b []byte) ([]Field, error) {
 	if len(block) == 0 {
 		return fields, nil
 	}
-	data, err := batch.recordData()
-	if err != nil {
-		return append(fields, unreadable(block, HeaderSize, err)), err
+	s := batch.Scan()
+	if s.err != nil {
+		return append(fields, unreadable(block, HeaderSize, s.err)), s.err
 	}
 	return append(fields, Field{
 		Name: "records", Offset: HeaderSize, Width: len(block), Raw: block, Record: -1,
 		Value: countOf(len(block), "byte"),
 		Meaning: fmt.Sprintf("%s, %s once decompressed with %v", countOf(int(batch.RecordsCount), "record"),
-			countOf(len(data), "byte"), batch.Attributes.Codec()),
+			countOf(len(s.data), "byte"), batch.Attributes.Codec()),
 	}), nil
 }
 
@@ -165,7 +165,7 @@ func describeAttributes(a Attributes) string {
 func describeBaseTimestamp(b Batch) string {
 	switch {
 	case b.Attributes.HasDeleteHorizon():
-		return fmt.Sprintf("delete horizon: from %s on the cleaner may drop tombstones and markers; timestamp deltas count from here",
+		return fmt.Sprintf("the delete horizon: from %s on the cleaner may drop tombstones and markers; timestamp deltas count from here",
 			thousands(int64(b.BaseTimestamp)))
 	case b.BaseTimestamp < 0:
 		return "none"
@@ -180,6 +180,8 @@ func describeMaxTimestamp(b Batch) string {
 		return at + ": when the leader appended the batch, and the timestamp of every record"
 	case b.MaxTimestamp < 0:
 		return "none"
+	case b.RecordsCount == 0:
+		return at + ": the largest timestamp of the records that were here"
 	case b.BaseTimestamp < 0 || b.Attributes.HasDeleteHorizon():
 		return at + ": the largest timestamp of a record"
 	}
@@ -188,7 +190,7 @@ func describeMaxTimestamp(b Batch) string {
 
 func describeProducerID(b Batch) string {
 	if b.ProducerID < 0 {
-		return "none: the producer is not idempotent"
+		return "none: not from an idempotent producer"
 	}
 	if b.Attributes.Control() {
 		return "the producer whose transaction ends here"
@@ -200,13 +202,13 @@ func describeProducerEpoch(b Batch) string {
 	if b.ProducerEpoch < 0 {
 		return "none"
 	}
-	return fmt.Sprintf("older producers than epoch %d are fenced", b.ProducerEpoch)
+	return fmt.Sprintf("after it, writes with an epoch below %d are fenced", b.ProducerEpoch)
 }
 
 func describeBaseSequence(b Batch) string {
 	switch {
 	case b.BaseSequence >= 0:
-		return fmt.Sprintf("sequences %d to %d", b.BaseSequence, b.LastSequence())
+		return fmt.Sprintf("sequences %s to %s", thousands(int64(b.BaseSequence)), thousands(int64(b.LastSequence())))
 	case b.Attributes.Control():
 		return "none: control batches are not numbered"
 	}

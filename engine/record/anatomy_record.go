@@ -58,25 +58,30 @@ func (a *anatomist) record(r Record) {
 	length, n, _ := varint(a.data[a.at:])
 	end := a.at + n + int(length)
 	a.number("length", fmt.Sprintf("%s follow", countOf(int(length), "byte")))
-	a.add("attributes", 1, fmt.Sprint(a.data[a.at]), "unused")
+	a.add("attributes", 1, fmt.Sprint(a.data[a.at]), "no bit of it is in use")
 	a.number("timestampDelta", describeTimestampDelta(a.batch, r))
 	a.number("offsetDelta", describeOffsetDelta(a.batch, r))
-	control, err := Control{}, error(nil)
+	var control *Control
 	if a.batch.Attributes.Control() {
-		control, err = DecodeControl(r)
+		if c, err := DecodeControl(r); err == nil {
+			control = &c
+		}
 	}
-	inControl := a.batch.Attributes.Control() && err == nil
 
 	a.number("keyLength", describeLength(r.Key, "key", "null: no key"))
 	meaning := describeBytes(r.Key)
-	if inControl {
+	if control != nil {
 		meaning = fmt.Sprintf("control record %d = %v, key version %d", control.Type, control.Type, control.Version)
 	}
 	a.add("key", len(r.Key), Printable(r.Key), meaning)
 
-	a.number("valueLength", describeLength(r.Value, "value", "null: a tombstone when the topic is compacted"))
+	null := "null: a tombstone when the topic is compacted"
+	if r.Key == nil {
+		null = "null"
+	}
+	a.number("valueLength", describeLength(r.Value, "value", null))
 	meaning = describeBytes(r.Value)
-	if inControl {
+	if control != nil {
 		meaning = describeControl(control)
 	}
 	a.add("value", len(r.Value), Printable(r.Value), meaning)
@@ -117,7 +122,7 @@ func describeTimestampDelta(b Batch, r Record) string {
 func describeOffsetDelta(b Batch, r Record) string {
 	text := fmt.Sprintf("offset %s = %s + %s", thousands(int64(r.Offset)), thousands(int64(b.BaseOffset)), thousands(int64(r.OffsetDelta)))
 	if b.BaseSequence >= 0 {
-		text += fmt.Sprintf("; sequence %d", IncrementSequence(b.BaseSequence, r.OffsetDelta))
+		text += "; sequence " + thousands(int64(IncrementSequence(b.BaseSequence, r.OffsetDelta)))
 	}
 	return text
 }
@@ -133,7 +138,7 @@ func describeLength(p []byte, what, null string) string {
 	return countOf(len(p), "byte")
 }
 
-func describeControl(c Control) string {
+func describeControl(c *Control) string {
 	switch c.Type {
 	case Abort, Commit:
 		return fmt.Sprintf("the transaction coordinator's epoch is %d", c.CoordinatorEpoch)

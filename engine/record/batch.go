@@ -113,7 +113,7 @@ func Parse(b []byte) (Batch, error) {
 		return Batch{}, ErrEnd
 	}
 	if len(b) < lengthOverhead {
-		return Batch{}, tornf(0, "%d bytes left, base offset and batchLength need %d", len(b), lengthOverhead)
+		return Batch{}, tornf(0, "base offset and batchLength need %d bytes, only %d are there", lengthOverhead, len(b))
 	}
 	length := int32(binary.BigEndian.Uint32(b[atBatchLength:]))
 	if len(b) > atMagic && length != 0 && b[atMagic] != Magic {

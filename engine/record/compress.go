@@ -22,15 +22,15 @@ const MaxDecompressedBytes = 32 << 20
 
 // compressor keeps the encoders that are costly to make. The zero value is ready.
 //
-// Simplified: the compressed bytes come from Go's compressors. Any Kafka client reads them, but a
-// block's size differs a little from what the Java client's compressors make.
+// Simplified: records are compressed by Go's libraries at their default levels. Any Kafka client reads
+// the result, but its size can differ from what the Java client's libraries make of the same records.
 type compressor struct {
 	gzip *gzip.Writer
 	lz4  *lz4.Writer
 	zstd *zstd.Encoder
 }
 
-// append appends src to dst, compressed with Kafka's default level.
+// append appends src to dst, compressed at the library's default level.
 func (c *compressor) append(dst []byte, codec Codec, src []byte) ([]byte, error) {
 	switch codec {
 	case None:

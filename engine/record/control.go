@@ -89,8 +89,8 @@ type Control struct {
 }
 
 // DecodeControl reads a record of a control batch. Of the value it reads transaction markers and leader
-// changes, whose later versions may have more fields than are known here. The error is ErrCorrupt;
-// its position counts from the record's first byte of record data, as Record.Position does.
+// changes; later versions of a marker may have more fields than are known here. The error is
+// ErrCorrupt; its position counts in the record data, as Record.Position does.
 //
 // Source: ControlRecordType.parse, EndTransactionMarker.deserialize, LeaderChangeMessage.json.
 func DecodeControl(r Record) (Control, error) {

@@ -17,7 +17,8 @@ import (
 // which still tells the last sequence of its producer. Its maxTimestamp stays, its codec and
 // delete horizon go.
 //
-// The records must be some of b's, in order. The slice belongs to the caller.
+// The records must be some of b's, in order. The slice belongs to the caller. A batch that keeps all its
+// records and gets no new horizon is not written anew: the cleaner copies its bytes.
 //
 // Source: MemoryRecords.filterTo, DefaultRecordBatch.writeEmptyHeader; KIP-534.
 func Retain(b Batch, records []Record, horizon kafka.Timestamp) ([]byte, error) {

@@ -1,16 +1,16 @@
 package record
 
-import (
-	"loglab/engine/kafka"
-)
+import "loglab/engine/kafka"
 
 // Scanner walks over the records of a batch:
 //
-//	for s := batch.Scan(); s.Next(); {
+//	s := batch.Scan()
+//	for s.Next() {
 //		r := s.Record()
 //	}
+//	if err := s.Err(); err != nil {
 //
-// and then s.Err() says whether the batch was sound. The zero value has no records.
+// The zero value has no records.
 type Scanner struct {
 	batch      Batch
 	data       []byte
@@ -28,14 +28,14 @@ type Scanner struct {
 func (b Batch) Scan() Scanner {
 	s := Scanner{batch: b, compressed: b.Attributes.Codec() != None}
 	s.data, s.err = b.recordData()
+	if s.err == nil && b.RecordsCount < 0 {
+		s.err = corruptf(atRecordsCount, "recordsCount is %d, allowed are 0 and more", b.RecordsCount)
+	}
 	return s
 }
 
 // recordData gives the records one after another, decompressed.
 func (b Batch) recordData() ([]byte, error) {
-	if b.RecordsCount < 0 {
-		return nil, corruptf(atRecordsCount, "recordsCount is %d, allowed are 0 and more", b.RecordsCount)
-	}
 	if len(b.bytes) <= HeaderSize {
 		return nil, nil
 	}
@@ -65,6 +65,10 @@ func (s *Scanner) Next() bool {
 		if s.at != len(s.data) {
 			s.err = s.corrupt(s.at, "%d bytes follow the last of %d records", len(s.data)-s.at, s.seen)
 		}
+		return false
+	}
+	if s.at == len(s.data) {
+		s.err = s.corrupt(s.at, "the records end after %d of %d", s.seen, s.batch.RecordsCount)
 		return false
 	}
 	if s.err = s.decode(); s.err != nil {

@@ -165,6 +165,8 @@ func mutate(r *rand.Rand, d *Disk, m model, step int) {
 		text := fmt.Sprintf("<%d>", step)
 		d.Append(f, []byte(text))
 		file.content += text
+	case op < 13:
+		d.Reserve(f, r.IntN(100))
 	case op < 14:
 		size := r.IntN(len(file.content) + 1)
 		d.Truncate(f, size)

@@ -72,8 +72,7 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	case in.restamp:
 		stampCreateTime(stored, in.maxTimestamp)
 	}
-	appended.IndexEntry, appended.TimeEntry = l.active.noteBatch(
-		l.disk, last, in.maxTimestamp, appended.Position, size, l.config.IndexIntervalBytes)
+	l.active.noteAppended(l.disk, &appended, in.maxTimestamp, l.config.IndexIntervalBytes)
 	l.logEndOffset = last + 1
 	return appended, nil
 }

@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -49,6 +47,9 @@ func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
 	in.restamp = batch.MaxTimestamp != in.maxTimestamp || batch.Attributes.TimestampType() != record.CreateTime
 	return in, refusal
 }
+
+// magicAt is where a batch says its format. It is looked at before the batch is known to be one.
+const magicAt = 16
 
 // onlyBatch returns the one batch in b. Bytes after it that are less than a batch are left off.
 func onlyBatch(b []byte) (record.Batch, *Refusal) {
@@ -144,24 +145,4 @@ func (c *Config) checkTimestamp(b record.Batch, ts kafka.Timestamp, index int32,
 			grouped(index), ts, grouped(-before), grouped(c.TimestampAfterMaxMillis))
 	}
 	return nil
-}
-
-// Where the fields stand that check and stampCreateTime need.
-const (
-	magicAt        = 16
-	crcAt          = 17
-	attributesAt   = 21
-	maxTimestampAt = 35
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// stampCreateTime corrects a header whose timestamp type or maxTimestamp does not fit its records, as
-// the leader does before it appends; the CRC covers both.
-//
-// Source: DefaultRecordBatch.setMaxTimestamp.
-func stampCreateTime(b []byte, largest kafka.Timestamp) {
-	b[attributesAt+1] &^= 0x08
-	binary.BigEndian.PutUint64(b[maxTimestampAt:], uint64(largest))
-	binary.BigEndian.PutUint32(b[crcAt:], crc32.Checksum(b[attributesAt:], castagnoli))
 }

@@ -50,30 +50,27 @@ func (s *segment) timeEntries(disk *simdisk.Disk) int {
 	return disk.Size(s.timeIndex) / timeEntrySize
 }
 
-// noteBatch does for a batch at position what goes with its append: the largest timestamp so far,
-// and index entries if more than interval bytes have been appended since the last ones. It returns
-// the entries that it wrote, nil for none. The first batch of a segment is never indexed.
+// noteAppended does what goes with the append of a batch: it keeps the largest timestamp so far and
+// writes index entries if more than interval bytes have been appended since the last ones. The entries
+// go into a too. The first batch of a segment is never indexed.
 //
 // Source: LogSegment.append.
-func (s *segment) noteBatch(disk *simdisk.Disk, last kafka.Offset, max kafka.Timestamp, position, size, interval int) (*OffsetEntry, *TimeEntry) {
-	if position == 0 {
-		s.firstBatchTimestamp = max
+func (s *segment) noteAppended(disk *simdisk.Disk, a *Appended, maxTimestamp kafka.Timestamp, interval int) {
+	if a.Position == 0 {
+		s.firstBatchTimestamp = maxTimestamp
 	}
-	s.lastOffset = last
-	if max > s.largest.Timestamp {
-		s.largest = TimeEntry{Timestamp: max, Offset: last}
+	s.lastOffset = a.LastOffset
+	if maxTimestamp > s.largest.Timestamp {
+		s.largest = TimeEntry{Timestamp: maxTimestamp, Offset: a.LastOffset}
 	}
-	var offsetEntry *OffsetEntry
-	var timeEntry *TimeEntry
 	if s.bytesSinceLastIndexEntry > interval {
-		offsetEntry = &OffsetEntry{Offset: last, Position: position}
+		a.IndexEntry = &OffsetEntry{Offset: a.LastOffset, Position: a.Position}
 		var b [offsetEntrySize]byte
-		disk.Append(s.offsetIndex, appendOffsetEntry(b[:0], s.base, *offsetEntry))
-		timeEntry = s.maybeAppendTimeEntry(disk)
+		disk.Append(s.offsetIndex, appendOffsetEntry(b[:0], s.base, *a.IndexEntry))
+		a.TimeEntry = s.maybeAppendTimeEntry(disk)
 		s.bytesSinceLastIndexEntry = 0
 	}
-	s.bytesSinceLastIndexEntry += size
-	return offsetEntry, timeEntry
+	s.bytesSinceLastIndexEntry += a.Bytes
 }
 
 // maybeAppendTimeEntry writes the largest timestamp so far to the time index unless the last entry

@@ -15,8 +15,12 @@ import (
 // reading says in plain words what the picture shows, all of it computed from the frame.
 func (l *layout) reading() []view.Paragraph {
 	list := []view.Paragraph{l.readParallelism(), l.readMoves()}
-	list = append(list, l.readOrder()...)
-	return append(list, l.readSpread(), l.readProgress())
+	list = append(list, l.readOrder())
+	list = append(list, l.readSpread(), l.readProgress())
+	if pause := l.readPause(); pause != nil {
+		list = append(list, pause)
+	}
+	return list
 }
 
 // readParallelism tells who works, who is idle and why.
@@ -39,13 +43,13 @@ func (l *layout) readParallelism() view.Paragraph {
 	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), labs.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
 	if len(idle) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", labs.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true},
-			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and %s %s fewer than %s.", labs.Count(l.partitions(), "partition"), verb(l.partitions(), "is", "are"), labs.Count(total, "consumer"))})
+			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), labs.Count(l.partitions(), "partition"))})
 	} else {
 		most := 0
 		for _, m := range l.View.Groups[0].Members {
 			most = max(most, len(m.Assignment))
 		}
-		p = append(p, view.Span{Text: fmt.Sprintf("Each has at most %s. More than %s could not share the work of this group: each partition is read by one consumer of a group.",
+		p = append(p, view.Span{Text: fmt.Sprintf("Each reads at most %s. More than %s could not share this work: within a group each partition is read by one consumer.",
 			labs.Count(most, "partition"), labs.Count(l.partitions(), "consumer"))})
 	}
 	if len(paused) > 0 {
@@ -74,7 +78,7 @@ func (l *layout) readMoves() view.Paragraph {
 }
 
 // readOrder tells what order holds, with a pair of records of this run that shows it.
-func (l *layout) readOrder() []view.Paragraph {
+func (l *layout) readOrder() view.Paragraph {
 	p := view.Paragraph{{Text: "Order holds within one partition, so per key, not across the topic. ", Strong: true}}
 	if same, ok := l.sameKeyPair(); ok {
 		p = append(p, view.Span{Text: same})
@@ -82,7 +86,7 @@ func (l *layout) readOrder() []view.Paragraph {
 	if across, ok := l.overtaken(); ok {
 		p = append(p, view.Span{Text: " " + across})
 	}
-	return []view.Paragraph{p}
+	return p
 }
 
 // sameKeyPair finds a key with two records in the log.
@@ -106,50 +110,31 @@ func (l *layout) sameKeyPair() (text string, ok bool) {
 	return "", false
 }
 
-// overtaken finds a record that was handed to the producer before another one but read after it.
+// overtaken finds two partitions of which the one with the older first record was read later.
 func (l *layout) overtaken() (text string, ok bool) {
-	j := l.Cluster.Journal()
 	type sight struct {
-		partition string
-		tick      int
-		read      int // running number of the read
+		partition engine.PartitionView
+		tick      kafka.Tick
+		written   kafka.Timestamp // of its first record
 	}
-	var reads []journal.RecordsRead
-	var ticks []int
-	for seq := uint64(1); seq <= uint64(j.Len()) && len(reads) < 100; seq++ {
+	var before sight
+	j := l.Cluster.Journal()
+	const most = 2000 // events; later ones would not make a better example
+	for seq := uint64(1); seq <= uint64(min(j.Len(), most)); seq++ {
 		e, _ := j.At(seq)
-		if r, is := e.Body.(journal.RecordsRead); is {
-			reads, ticks = append(reads, r), append(ticks, int(e.Tick))
+		r, is := e.Body.(journal.RecordsRead)
+		if !is || r.From != 0 {
+			continue
 		}
-	}
-	// The first records of two partitions: the one written first by the clock of the producer, read last.
-	var seen []sight
-	for i, r := range reads {
-		if r.From == 0 {
-			seen = append(seen, sight{r.TopicPartition.String(), ticks[i], i})
+		p := l.View.Partitions[r.TopicPartition.Partition]
+		now := sight{p, e.Tick, window(p, 0, 1)[0].Timestamp}
+		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
+			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
+				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true
 		}
-	}
-	for i := 1; i < len(seen); i++ {
-		earlier, later := seen[i-1], seen[i]
-		a, b := l.firstTimestamp(earlier.partition), l.firstTimestamp(later.partition)
-		if b < a {
-			return fmt.Sprintf("In this run the first record of %s is older than that of %s, and was read later (ticks %d and %d).",
-				later.partition, earlier.partition, later.tick, earlier.tick), true
-		}
+		before = now
 	}
 	return "", false
-}
-
-// firstTimestamp is the time of a partition's first record.
-func (l *layout) firstTimestamp(name string) int64 {
-	for _, p := range l.View.Partitions {
-		if p.TopicPartition.String() == name {
-			if list := window(p, p.Log.LogStartOffset, 1); len(list) > 0 {
-				return int64(list[0].Timestamp)
-			}
-		}
-	}
-	return 0
 }
 
 // readSpread tells how unevenly the keys lie.
@@ -198,29 +183,46 @@ func (l *layout) keylessSpread() string {
 
 // readProgress tells how far the run is.
 func (l *layout) readProgress() view.Paragraph {
-	p := l.View.Producers[0]
-	written := 0
+	p, written := l.View.Producers[0], 0
 	for _, part := range l.View.Partitions {
 		written += int(part.Log.LogEndOffset)
 	}
-	lag := l.View.Groups[0].Lag
-	text := fmt.Sprintf("At tick %d the producer has been given %s; %d %s in the log and acknowledged to it: %d. The group has %s still to read.",
-		l.Address.T, labs.Count(p.Produced, "record"), written, verb(written, "is", "are"), p.Acknowledged, labs.Count(int(lag), "record"))
-	para := view.Paragraph{{Text: text}}
-	for _, m := range l.View.Groups[0].Members {
-		if len(m.Assignment) == 0 || m.Paused {
-			continue
+	text := fmt.Sprintf("At tick %d the producer has been given %s; %s %s in the log, and it knows of %s that they are.",
+		l.Address.T, labs.Count(p.Produced, "record"), labs.Thousands(int64(written)), verb(written, "is", "are"), labs.Thousands(int64(p.Acknowledged)))
+	if len(l.View.Groups[0].Members) > 0 {
+		text += fmt.Sprintf(" The group has read %s of them.", labs.Thousands(int64(written)-l.View.Groups[0].Lag))
+	}
+	return view.Paragraph{{Text: text}}
+}
+
+// readPause tells what would happen if the busiest consumer stood still now; nil where none works.
+func (l *layout) readPause() view.Paragraph {
+	keys := make([]int, l.partitions())
+	for _, k := range l.placed {
+		if k.keyed {
+			keys[k.now]++
 		}
+	}
+	var busiest engine.MemberView
+	most := -1
+	for _, m := range l.View.Groups[0].Members {
 		owned := 0
 		for _, a := range m.Assignment {
-			owned += int(a.Lag)
+			owned += keys[a.Partition]
 		}
-		pause := l.Address.WithCommand(command.Pause{Node: kafka.NodeID(m.ID)}, false)
-		para = append(para, view.Span{Text: fmt.Sprintf(" If %s stood still now, %s would wait and nobody else would read %s: ", m.ID, labs.Count(owned, "record"), m.Assignment[0].TopicPartition)},
-			view.Span{Text: "try it", Href: pause.String()}, view.Span{Text: "."})
-		break
+		if len(m.Assignment) > 0 && !m.Paused && owned > most {
+			busiest, most = m, owned
+		}
 	}
-	return para
+	if most < 0 {
+		return nil
+	}
+	pause := l.Address.WithCommand(command.Pause{Node: kafka.NodeID(busiest.ID)}, false)
+	what := labs.Count(len(busiest.Assignment), "partition")
+	return view.Paragraph{
+		{Text: fmt.Sprintf("If %s stood still now, its %s with %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what, labs.Count(most, "key"))},
+		{Text: "try it", Href: pause.String()}, {Text: "."},
+	}
 }
 
 // verb picks the form that goes with a number.

@@ -5,14 +5,6 @@ import (
 	"loglab/labs/view"
 )
 
-// themeClass is the class of the html element; lab.js keeps it true to the frame shown.
-func themeClass(theme string) string {
-	if theme == "" {
-		return ""
-	}
-	return "theme-" + theme
-}
-
 func skipAddress(lab bool) string {
 	if lab {
 		return "#lab"

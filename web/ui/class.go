@@ -45,13 +45,6 @@ func fieldClass(f view.Field) string {
 	return "field"
 }
 
-func givenClass(g view.Given) string {
-	if g.Ahead {
-		return "ahead"
-	}
-	return ""
-}
-
 func memberClass(m view.Member) string {
 	return classes{"member", m.State}.String()
 }
@@ -83,17 +76,10 @@ func stripClass(s view.Strip) string {
 }
 
 func eventClass(l view.EventLine) string {
-	var c classes
+	c := classes{"event"}
 	c.add("fresh", l.Fresh)
 	c.add("warn", l.Warn)
 	return c.String()
-}
-
-func tableClass(t view.Table) string {
-	if t.Mono {
-		return "mono"
-	}
-	return ""
 }
 
 func itemClass(i view.Item) string {
@@ -114,7 +100,7 @@ func itemLabel(i view.Item) templ.OrderedAttributes {
 // linkName is the accessible name of a link. It holds what is to be seen, so that a reader who speaks to
 // the browser can say it.
 func linkName(l view.Link) string {
-	if strings.Contains(strings.ToLower(l.Label), strings.ToLower(l.Text)) {
+	if strings.Contains(strings.ToLower(l.Label), strings.ToLower(strings.TrimRight(l.Text, "?"))) {
 		return l.Label
 	}
 	return l.Text + ": " + l.Label

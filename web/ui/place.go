@@ -7,12 +7,12 @@ import (
 	"loglab/labs/view"
 )
 
-// Measures of a strip, in places. They follow static/lab.css: a place is 2.25rem wide and a flag is
+// Measures of a strip, in places. They follow static/lab.css: a place is 2.125rem wide and a flag is
 // set in a monospaced face at 0.6875rem.
 const (
 	maxColumns   = 48 // classes cols-1 to cols-48, at-0 to at-48
-	maxFlagRows  = 4  // classes row-1 to row-4
-	placesARune  = 0.19
+	maxFlagRows  = 3  // classes row-1 to row-3
+	placesARune  = 0.2
 	placesAround = 0.3 // the stick and the space around the words
 )
 
@@ -41,7 +41,7 @@ func placeFlags(s view.Strip) []placedFlag {
 }
 
 func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) placedFlag {
-	f.Column = min(max(f.Column, 0), maxColumns)
+	f.Column = min(max(f.Column, 0), columns, maxColumns)
 	width := placesAround + placesARune*float64(utf8.RuneCountInString(f.Text))
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
@@ -117,7 +117,8 @@ type placedMark struct {
 // percentARune is the part of the scrubber that a letter of a mark needs.
 const percentARune = 1.4
 
-// placeMarks says which marks show their words. A mark without room is still a link with a name.
+// placeMarks says which marks show their words, and so can be pressed. A mark without room is only a
+// tick on the scrubber; the list of commands leads to its place as well.
 func placeMarks(marks []view.Mark) []placedMark {
 	placed := make([]placedMark, len(marks))
 	free := 0.0
@@ -140,6 +141,5 @@ func placeMarks(marks []view.Mark) []placedMark {
 func (m placedMark) class() string {
 	c := classes{"mark", "p-" + strconv.Itoa(min(max(m.Position, 0), 100))}
 	c.add("ahead", m.Ahead)
-	c.add("bare", !m.Words)
 	return c.String()
 }

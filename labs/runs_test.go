@@ -1,0 +1,164 @@
+package labs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine"
+	"loglab/labs"
+)
+
+const budget = 256 << 20
+
+func journalLines(c *engine.Cluster) []string {
+	var list []string
+	for seq := uint64(1); ; seq++ {
+		e, ok := c.Journal().At(seq)
+		if !ok {
+			return list
+		}
+		list = append(list, e.Line())
+	}
+}
+
+// A frame is the same however it is come by: cold, from a checkpoint, stepping on or back, from a fork,
+// or without any cache.
+func TestFrameIsAFunctionOfItsAddress(t *testing.T) {
+	warm := labs.NewRuns(budget)
+	ctx := context.Background()
+	for _, query := range []string{
+		"t=0", "t=1", "t=2", "t=130", "t=129", "t=3", "do=3:pause+c1&t=3", "do=3:pause+c1&t=60", "do=3:pause+c1&do=60:resume+c1&t=60",
+		"do=3:pause+c1&do=60:resume+c1&t=61", "do=3:pause+c1&do=55:pause+b1&t=130", "seed=2&t=130", "keys=0&rate=40&t=51", "do=0:wait+20s&t=1", "t=131",
+	} {
+		a := parse(t, query)
+		got, err := warm.Page(ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := labs.NewRuns(budget).Page(ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: the page differs (-cold +warm):\n%s", query, diff)
+		}
+		alone, err := labs.Replay(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cached, err := warm.Cluster(ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(journalLines(alone), journalLines(cached)); diff != "" {
+			t.Errorf("%s: the journal differs (-alone +cached):\n%s", query, diff)
+		}
+	}
+}
+
+// Addresses that share a beginning share its checkpoints.
+func TestForkStartsFromASharedCheckpoint(t *testing.T) {
+	r := labs.NewRuns(budget)
+	ctx := context.Background()
+	ticks := func(query string) int64 {
+		before := r.Stats().TicksReplayed
+		if _, err := r.Page(ctx, parse(t, query)); err != nil {
+			t.Fatal(err)
+		}
+		return r.Stats().TicksReplayed - before
+	}
+	for _, step := range []struct {
+		query string
+		want  int64
+	}{
+		{"t=120", 120},                               // from the start
+		{"t=121", 1},                                 // a step on
+		{"t=119", 19},                                // back: from the checkpoint at 100
+		{"t=120", 0},                                 // there still
+		{"t=120&at=node:c1", 0},                      // another inspector, the same run
+		{"do=120:pause+c1&t=120", 1},                 // a fork: from the frame before
+		{"do=120:pause+c1&t=125", 5},                 // on from the fork
+		{"do=30:pause+c1&t=125", 125},                // an earlier fork: only tick 0 is shared
+		{"do=30:pause+c1&do=70:resume+c1&t=125", 75}, // from the fork's checkpoint at 50
+		{"seed=9&t=10", 10},                          // another run
+	} {
+		if got := ticks(step.query); got != step.want {
+			t.Errorf("%s: %d ticks were replayed, want %d", step.query, got, step.want)
+		}
+	}
+	if cold := r.Stats().ColdReplays; cold != 2 {
+		t.Errorf("%d replays from nothing, want 2", cold)
+	}
+}
+
+// Equal work is done once, however many ask at the same time.
+func TestEqualRequestsAreJoined(t *testing.T) {
+	r := labs.NewRuns(budget)
+	var wait sync.WaitGroup
+	for i := range 30 {
+		wait.Go(func() {
+			a := parse(t, fmt.Sprintf("keys=0&t=%d", 400+i%2))
+			if _, err := r.Page(context.Background(), a); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if s := r.Stats(); s.TicksReplayed > 400+401 || s.ColdReplays > 2 {
+		t.Errorf("30 requests for two frames of one run: %+v", s)
+	}
+}
+
+// A replay stops when nobody waits for it any more, and the next request is served all the same.
+func TestAbandonedReplayStops(t *testing.T) {
+	r := labs.NewRuns(budget)
+	a := parse(t, "rate=20&t=2000")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := r.Page(ctx, a); !errors.Is(err, context.Canceled) {
+		t.Fatalf("an abandoned request: %v", err)
+	}
+	if _, err := r.Page(context.Background(), parse(t, "rate=20&t=30")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Past its budget the cache forgets; the answers stay the same.
+func TestCacheStaysWithinItsBudget(t *testing.T) {
+	const small = 3 << 20
+	r := labs.NewRuns(small)
+	ctx := context.Background()
+	for round := range 2 {
+		for seed := range 12 {
+			a := parse(t, fmt.Sprintf("seed=%d&rate=10&t=120", seed))
+			got, err := r.Page(ctx, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := labs.NewRuns(budget).Page(ctx, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("round %d, seed %d (-large +small):\n%s", round, seed, diff)
+			}
+			if held := r.Stats().CacheBytes; held > small {
+				t.Fatalf("the cache holds %d bytes of %d", held, small)
+			}
+		}
+	}
+}
+
+// A run past its bounds is a clear error, not a page.
+func TestRunPastItsBounds(t *testing.T) {
+	_, err := labs.NewRuns(budget).Page(context.Background(), parse(t, "rate=100&keys=1&consumers=0&t=5000"))
+	var limit *labs.LimitError
+	if !errors.As(err, &limit) || limit.Allowed != labs.MaxEvents {
+		t.Errorf("100 records a tick for 5,000 ticks: %v, want the bound of %d events", err, labs.MaxEvents)
+	}
+}
