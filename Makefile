@@ -36,7 +36,7 @@ build: generate ## bin/loglab, a static binary
 generate: ## templates, browser bundle, table of simplifications
 	go tool templ generate -log-level warn
 	go run ./tools/fetchassets datastar
-	go run ./tools/simplified engine labs/simplified_gen.go
+	go run ./tools/simplified labs/simplified_gen.go engine labs
 
 .PHONY: test
 test: browser generate vet short-fuzz ## everything that must hold: vet, format, short fuzz runs, all Go and browser tests

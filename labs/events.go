@@ -10,7 +10,7 @@ import (
 )
 
 // shownEvents is how many events the log of a page lists.
-const shownEvents = 40
+const shownEvents = 28
 
 // events lists what happened last, newest first. Single messages and waiting fetches are left out: they
 // stand in the causes of the others.

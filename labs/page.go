@@ -148,14 +148,17 @@ func given(a Address) []view.Given {
 func rejections(f Frame) []view.Notice {
 	var notices []view.Notice
 	a, j := f.Address, f.Cluster.Journal()
-	next := 0 // index in a.Do of the command whose event comes next
-	for seq := uint64(1); next < len(a.Do) && seq <= uint64(j.Len()); seq++ {
+	if len(a.Do) == 0 {
+		return nil
+	}
+	given := -1 // index in a.Do of the command that was carried out last
+	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
 		e, _ := j.At(seq)
 		switch body := e.Body.(type) {
 		case journal.CommandGiven:
-			next++
+			given++
 		case journal.CommandRejected:
-			remove := view.Link{ID: fmt.Sprintf("reject-%d", next-1), Text: "remove it", Href: a.WithoutCommand(next - 1).String(), Go: "push"}
+			remove := view.Link{ID: fmt.Sprintf("reject-%d", given), Text: "Remove it", Href: a.WithoutCommand(given).String(), Go: "push"}
 			notices = append(notices, view.Notice{Text: fmt.Sprintf("At tick %d: %s", e.Tick, body.Sentence()), Link: &remove})
 		}
 	}
@@ -166,7 +169,7 @@ func rejections(f Frame) []view.Notice {
 func limits(lab *Lab) []view.Limit {
 	var list []view.Limit
 	for _, s := range SimplifiedOf(lab.Packages...) {
-		list = append(list, view.Limit{Text: s.Text, Source: s.Source, At: s.At})
+		list = append(list, view.Limit{Text: sentenceCase(s.Text), Source: s.Source, At: s.At})
 	}
 	return list
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // SegmentFileName gives the name of one of a segment's files, for example
-// "00000000000000000120.log".
+// "00000000000000000120.log"; without a suffix, what all of them begin with.
 func SegmentFileName(base kafka.Offset, suffix string) string {
 	return fmt.Sprintf("%020d%s", base, suffix)
 }

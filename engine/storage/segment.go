@@ -24,14 +24,12 @@ type segment struct {
 
 // createSegment makes the three files of an empty segment.
 func (l *Log) createSegment(base kafka.Offset, now kafka.Timestamp) segment {
-	create := func(suffix string) simdisk.File {
-		return l.disk.Create(l.dir + "/" + SegmentFileName(base, suffix))
-	}
+	path := l.dir + "/" + SegmentFileName(base, "")
 	return segment{
 		base:                base,
-		log:                 create(LogSuffix),
-		offsetIndex:         create(OffsetIndexSuffix),
-		timeIndex:           create(TimeIndexSuffix),
+		log:                 l.disk.Create(path + LogSuffix),
+		offsetIndex:         l.disk.Create(path + OffsetIndexSuffix),
+		timeIndex:           l.disk.Create(path + TimeIndexSuffix),
 		created:             now,
 		firstBatchTimestamp: kafka.NoTimestamp,
 		lastOffset:          base - 1,

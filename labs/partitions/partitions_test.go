@@ -223,6 +223,20 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
+// A command that cannot apply is told, with a link that takes out that command and no other.
+func TestRejectedCommandIsTold(t *testing.T) {
+	_, p := frame(t, "do=2:pause+c1&do=3:pause+c9&do=4:resume+c1&t=3")
+	if len(p.Notices) != 1 {
+		t.Fatalf("%d notices, want 1", len(p.Notices))
+	}
+	if got, want := p.Notices[0].Text, `At tick 3: The command "pause c9" could not apply: there is no node c9. Nothing was changed.`; got != want {
+		t.Errorf("the notice says %q, want %q", got, want)
+	}
+	if got, want := p.Notices[0].Link.Href, "/lab/partitions?v=1&do=2:pause+c1&do=4:resume+c1&t=3"; got != want {
+		t.Errorf("its link leads to %s, want %s", got, want)
+	}
+}
+
 // The causes of what was read lead back to the producer's timer or to a command.
 func TestCausesLeadBack(t *testing.T) {
 	f, p := frame(t, "t=9&rate=0&do=2:produce+p0+order-1")

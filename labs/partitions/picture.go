@@ -17,10 +17,13 @@ func (l *layout) picture() view.Picture {
 		Title: fmt.Sprintf("Topic %s, %s; group %s, %s", topic, labs.Count(l.partitions(), "partition"), group, labs.Count(len(members), "consumer")),
 		Legend: []view.Key{
 			{Kind: "waiting", Text: "not read yet"}, {Kind: "read", Text: "read"}, {Kind: "new", Text: "written in this tick"},
-			{Kind: "segment", Text: "a segment begins"}, {Kind: "moved", Text: fmt.Sprintf("key had another partition with %d", l.baseline)},
+			{Kind: "segment", Text: "a segment begins"},
 		},
 		Path: l.Address.Path(), Hidden: l.Address.ParamsWithout("at", "why"),
 		Messages: l.messages(), Tables: []view.Table{l.table()},
+	}
+	if l.baseline != l.partitions() {
+		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
 	}
 	for _, m := range members {
 		p.Members = append(p.Members, drawMember(m))

@@ -8,21 +8,26 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: simplified DIRECTORY OUTPUT")
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: simplified OUTPUT DIRECTORY…")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "simplified:", err)
 		os.Exit(1)
 	}
 }
 
-// run collects below dir, which must be relative to the root of the checkout, and writes the table to out.
-func run(dir, out string) error {
-	lines, err := collect(dir)
-	if err != nil {
-		return err
+// run collects below the directories, which must be relative to the root of the checkout, and writes the
+// table to out.
+func run(out string, dirs []string) error {
+	var lines []line
+	for _, dir := range dirs {
+		found, err := collect(dir)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, found...)
 	}
 	text, err := table(lines)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestRunSkipsTestsAndOrders(t *testing.T) {
 	write(t, "engine/a/a.go", "package a\n\n// A is.\n//\n// Simplified: a.\n//\n// Source: KIP-1\ntype A int\n")
 	write(t, "engine/a/a_test.go", "package a\n\n// Simplified: a test.\n")
 	write(t, "engine/a/testdata/x.go", "package x\n\n// Simplified: test data.\n")
-	if err := run("engine", "out.go"); err != nil {
+	if err := run("out.go", []string{"engine"}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile("out.go")
@@ -109,7 +109,7 @@ var simplifiedLines = []Simplified{
 func TestRunReportsAFileThatDoesNotParse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "engine/a/a.go", "package")
-	if err := run("engine", "out.go"); err == nil {
+	if err := run("out.go", []string{"engine"}); err == nil {
 		t.Fatal("no error")
 	}
 	if _, err := os.Stat("out.go"); !os.IsNotExist(err) {

@@ -55,7 +55,7 @@ func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) plac
 			if side.Before {
 				room = left
 			}
-			inside := room.from >= 0 && (room.to <= float64(columns+1) || !side.Before && at == 0)
+			inside := room.from >= 0 && (room.to <= float64(columns) || !side.Before && at == 0)
 			if inside && !room.meetsAny(taken[row]) {
 				taken[row] = append(taken[row], room)
 				return side

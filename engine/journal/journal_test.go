@@ -1,0 +1,173 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/kafka"
+)
+
+var orders3 = kafka.TopicPartition{Topic: "orders", Partition: 3}
+
+// samples holds one body of each kind with its text and its sentence.
+var samples = []struct {
+	body           Body
+	text, sentence string
+}{
+	{CommandGiven{"pause c1"}, "pause c1", "You gave the command: pause c1."},
+	{CommandRejected{"pause c9", "there is no node c9"}, "pause c9: there is no node c9",
+		`The command "pause c9" could not apply: there is no node c9. Nothing was changed.`},
+	{NodePaused{}, "", "The process stands still: no timer fires and nothing is read; what arrives waits."},
+	{NodeResumed{2}, "waiting=2", "The process goes on and takes 2 messages that had arrived meanwhile, in order."},
+	{TimePassed{45000}, "45000 ms", "45,000 ms passed; all that fell due in them has happened."},
+	{MessageSent{7, "b1", "Produce", 13, 4, false, 10}, "m7 →b1 Produce v13 request 4",
+		"Sent a Produce request (version 13, correlation id 4) to b1; it arrives in 10 ms."},
+	{MessageDelivered{7, "p0", "Produce", false, true}, "m7 p0→ Produce request held",
+		"A Produce request from p0 was taken in, after it had waited for the paused process."},
+	{TopicCreated{"orders", 6}, "orders partitions=6", "Topic orders was created with 6 partitions, replication factor 1."},
+	{BatchAppended{orders3, 41, 43, 220, 0, 4200}, "orders-3 41..43 220B segment=0@4200",
+		"orders-3 got 3 records in a batch of 220 bytes: offsets 41 to 43, at byte 4,200 of 00000000000000000000.log."},
+	{SegmentRolled{orders3, 44, "size 980 + 120 > segment.bytes 1,000"}, "orders-3 base=44 size 980 + 120 > segment.bytes 1,000",
+		"orders-3 began the segment 00000000000000000044.log: size 980 + 120 > segment.bytes 1,000."},
+	{IndexEntryAdded{orders3, 43, 4200, 4096}, "orders-3 43@4200",
+		"orders-3 got the index entry offset 43 at byte 4,200: more than index.interval.bytes = 4,096 bytes had come since the last."},
+	{HighWatermarkAdvanced{orders3, 41, 44, 45, 3}, "orders-3 41→44 leo=45 epoch=3",
+		"orders-3: consumers may read up to offset 43 (high watermark 44, was 41); every in-sync replica has that much."},
+	{ProduceRefused{orders3, "INVALID_RECORD", "base offset 3; 0 is allowed"}, "orders-3 INVALID_RECORD: base offset 3; 0 is allowed",
+		"orders-3 refused a batch with INVALID_RECORD: base offset 3; 0 is allowed. Nothing was written."},
+	{RecordPartitioned{orders3, "user-1", false, "murmur2", 1404122828, 12}, `orders-3 key="user-1" murmur2=1404122828 mod 12`,
+		`The record with key "user-1" goes to orders-3: its murmur2 hash, as this client maps it, is 1,404,122,828, and that modulo 12 is 3.`},
+	{StickyPartitionSwitched{2, 0, 16410, 16384}, "2→0 after 16410B batch.size=16384",
+		"Records without a key now go to partition 0: 2 had got 16,410 bytes, and the producer stays until at least batch.size = 16,384."},
+	{BatchesSent{2, 3, 185, "the batch of orders-3 had waited 5 ms (linger.ms = 5)"}, "batches=2 records=3 185B: the batch of orders-3 had waited 5 ms (linger.ms = 5)",
+		"2 batches with 3 records (185 bytes) went into one Produce request: the batch of orders-3 had waited 5 ms (linger.ms = 5)."},
+	{ProduceAcknowledged{orders3, 41, 1, "all"}, "orders-3 base=41 records=1 acks=all",
+		"The producer was told that 1 record of orders-3 was written from offset 41 (acks=all)."},
+	{ProduceFailed{orders3, 3, "MESSAGE_TOO_LARGE"}, "orders-3 records=3 MESSAGE_TOO_LARGE",
+		"The producer gave up 3 records for orders-3: the broker answered MESSAGE_TOO_LARGE."},
+	{MetadataLearned{"orders", 6}, "orders partitions=6", "The client learned from a Metadata response that orders has 6 partitions."},
+	{PartitionsAssigned{"billing", "range", nil, "6 members share 4 partitions"}, "billing range []",
+		"Assigned no partition in group billing by the range assignor: 6 members share 4 partitions."},
+	{PositionReset{orders3, 0, "earliest"}, "orders-3 →0 auto.offset.reset=earliest",
+		"Reading of orders-3 begins at offset 0: there was no position, and auto.offset.reset=earliest asks the leader for that end of the log."},
+	{FetchParked{"c1", 1, 500}, "c1 min=1B wait=500ms",
+		"The fetch of c1 waits here: fewer than fetch.min.bytes = 1 bytes are there for it; it is answered when they are, or after fetch.max.wait.ms = 500 ms."},
+	{RecordsRead{orders3, 42, 44, 2, 1}, "orders-3 42→44 records=2 skipped=1",
+		"Read 2 records of orders-3; the position moves from 42 to 44. 1 record before the position came along, because a response begins with the whole batch that holds it."},
+	{FetchFailed{orders3, 42, "OFFSET_OUT_OF_RANGE"}, "orders-3 @42 OFFSET_OUT_OF_RANGE", "The fetch of orders-3 at offset 42 was answered with OFFSET_OUT_OF_RANGE."},
+}
+
+func TestEveryKindHasWords(t *testing.T) {
+	var kinds []string
+	for _, s := range samples {
+		kinds = append(kinds, s.body.Kind())
+		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
+			t.Errorf("%s calls itself %s", name, s.body.Kind())
+		}
+		if got := s.body.Text(); got != s.text {
+			t.Errorf("%s: text %q, want %q", s.body.Kind(), got, s.text)
+		}
+		if got := s.body.Sentence(); got != s.sentence {
+			t.Errorf("%s:\nsentence %q\n    want %q", s.body.Kind(), got, s.sentence)
+		}
+		encoded, err := json.Marshal(Event{Tick: 4, Seq: 9, Cause: 8, Node: "b1", Body: s.body})
+		var fields map[string]any
+		if err == nil {
+			err = json.Unmarshal(encoded, &fields)
+		}
+		if err != nil || fields["kind"] != s.body.Kind() || fields["tick"] != 4.0 || fields["seq"] != 9.0 || fields["cause"] != 8.0 || fields["node"] != "b1" {
+			t.Errorf("%s: JSON %s: %v", s.body.Kind(), encoded, err)
+		}
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff(declaredKinds(t), kinds); diff != "" {
+		t.Errorf("kinds in the source and in this test (-source +test):\n%s", diff)
+	}
+}
+
+// declaredKinds finds the types with a method Kind in the package's source.
+func declaredKinds(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Kind" {
+				kinds = append(kinds, f.Recv.List[0].Type.(*ast.Ident).Name)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+func TestLine(t *testing.T) {
+	e := Event{Tick: 4, Seq: 187, Cause: 185, Node: "b2", Body: HighWatermarkAdvanced{kafka.TopicPartition{Topic: "orders"}, 41, 44, 45, 3}}
+	if got, want := e.Line(), "t=0004 #00187 b2 HighWatermarkAdvanced orders-0 41→44 leo=45 epoch=3 <#00185"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	timer := Event{Tick: 12, Seq: 3, Node: "c1", Body: NodePaused{}}
+	if got, want := timer.Line(), "t=0012 #00003 c1 NodePaused"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+}
+
+func TestCausesWalkBackToATimer(t *testing.T) {
+	var j Journal
+	timer := j.Append("p0", 0, NodePaused{})
+	j.Append("c0", 0, NodePaused{})
+	sent := j.Append("p0", timer, NodePaused{})
+	last := j.Append("b1", sent, NodePaused{})
+	var got []uint64
+	for _, e := range j.Causes(last) {
+		got = append(got, e.Seq)
+	}
+	if want := []uint64{4, 3, 1}; !slices.Equal(got, want) {
+		t.Errorf("causes of %d are %v, want %v", last, got, want)
+	}
+	if chain := j.Causes(99); chain != nil {
+		t.Errorf("causes of an event that is not there: %v", chain)
+	}
+}
+
+// A clone and its original go on independently, over the borders of chunks too.
+func TestClone(t *testing.T) {
+	for _, length := range []int{0, 1, chunkEvents - 1, chunkEvents, chunkEvents + 1, 3*chunkEvents + 7} {
+		var j Journal
+		for range length {
+			j.Append("before", 0, NodePaused{})
+		}
+		clone := j.Clone()
+		for range 2 * chunkEvents {
+			j.Append("original", 0, NodePaused{})
+			clone.Append("clone", 0, NodePaused{})
+		}
+		for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
+			a, _ := j.At(seq)
+			b, _ := clone.At(seq)
+			wantA, wantB := kafka.NodeID("original"), kafka.NodeID("clone")
+			if seq <= uint64(length) {
+				wantA, wantB = "before", "before"
+			}
+			if a.Node != wantA || b.Node != wantB || a.Seq != seq || b.Seq != seq {
+				t.Fatalf("cloned at %d, event %d: %s and %s, want %s and %s", length, seq, a.Node, b.Node, wantA, wantB)
+			}
+		}
+	}
+}

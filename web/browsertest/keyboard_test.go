@@ -1,0 +1,171 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// control is what a learner who presses Tab lands on.
+type control struct {
+	Index   int    // among all controls of the page; -1: none of them
+	Name    string // the beginning of its HTML
+	Ring    bool   // it is drawn as the one with the focus
+	Covered string // what covers it; "" when it can be seen
+}
+
+// TestTabReachesEverything goes through the page by Tab alone.
+func TestTabReachesEverything(t *testing.T) {
+	for _, width := range []int{1280, 320} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b := newTab(t, serve(t).url)
+			b.media("prefers-reduced-motion", "reduce")
+			b.size(width, 800)
+			b.open(explorer + "&do=3:pause+c1&do=5:pause+c9&t=8&at=record:orders-2:1")
+			names := eval[[]string](b, `(() => {
+				const can = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]'
+				window.controls = [...document.querySelectorAll(can)].filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)
+				return controls.map(e => e.outerHTML.slice(0, 100))
+			})()`)
+			if len(names) < 50 {
+				t.Fatalf("the page has %d controls; there must be more", len(names))
+			}
+			reached := make([]bool, len(names))
+			for range names {
+				b.press(kb.Tab)
+				got := eval[control](b, `(() => {
+					const element = document.activeElement, style = getComputedStyle(element), box = element.getClientRects()[0] ?? new DOMRect()
+					const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+					return {
+						Index: controls.indexOf(element), Name: element === document.body ? '' : element.outerHTML.slice(0, 100),
+						Ring: element.matches(':focus-visible') && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+						Covered: element.contains(top) ? '' : top?.outerHTML.slice(0, 100) ?? 'the edge of the window',
+					}
+				})()`)
+				if got.Name == "" {
+					break // past the last one
+				}
+				switch {
+				case got.Index < 0:
+					t.Fatalf("Tab leads to %s, which is no control", got.Name)
+				case reached[got.Index]:
+					t.Errorf("Tab leads a second time to %s", got.Name)
+				case !got.Ring:
+					t.Errorf("the focus cannot be seen on %s", got.Name)
+				case got.Covered != "":
+					t.Errorf("%s has the focus and is covered by %s", got.Name, got.Covered)
+				}
+				reached[got.Index] = true
+			}
+			for i, name := range names {
+				if !reached[i] {
+					t.Errorf("Tab never leads to %s", name)
+				}
+			}
+		})
+	}
+}
+
+func TestShortcuts(t *testing.T) {
+	site := serve(t)
+	b := newTab(t, site.url)
+	b.open(explorer + "&t=5&pace=10")
+	for _, stroke := range []struct {
+		key  string
+		tick int
+	}{{kb.ArrowRight, 6}, {kb.ArrowLeft, 5}, {kb.ArrowLeft, 4}, {kb.End, 20}, {kb.Home, 0}, {kb.ArrowRight, 1}} {
+		b.press(stroke.key)
+		b.waitTick(stroke.tick)
+	}
+	b.press(" ")
+	b.waitFor(shownTick + " >= 3")
+	b.press(" ")
+	b.waitFor("document.querySelector('#play').textContent === 'Play'")
+
+	b.press("?")
+	b.waitFor("document.querySelector('#help').open")
+	b.waitText("#help", "step back")
+	b.press("?")
+	b.waitFor("!document.querySelector('#help').open")
+	b.press("?")
+	b.press(kb.Escape)
+	b.waitFor("!document.querySelector('#help').open")
+	if id := b.focused(); id == "body" {
+		t.Error("closing the list of keys loses the focus")
+	}
+
+	// With another key held they are the browser's own.
+	tick := b.tick()
+	b.press(kb.ArrowRight, chromedp.ModifierCtrl)
+	b.press(kb.End, chromedp.ModifierShift)
+	b.press(kb.ArrowRight)
+	b.waitTick(tick + 1)
+}
+
+func TestEnterOnACell(t *testing.T) {
+	site := serve(t)
+	b := newTab(t, site.url)
+	b.open(explorer + "&t=8")
+	const cell = "#strip-orders-2 .cell[data-offset='3']"
+	id := eval[string](b, fmt.Sprintf("(document.querySelector(%s).focus(), document.activeElement.id)", quote(cell)))
+	b.press(kb.Enter)
+	b.waitText("#inspector-title", "orders-2 3")
+	if got := b.focused(); got != id {
+		t.Errorf("the focus is on %q after the inspector opened, want the cell %s", got, id)
+	}
+	b.waitFor(fmt.Sprintf("document.querySelector(%s).ariaCurrent === 'true'", quote(cell)))
+
+	// The space bar presses the button that has the focus and does not play.
+	b.press(kb.Tab)
+	b.press(" ")
+	b.waitText("#inspector-title", "orders-2 4")
+	if site.streams.Load() != 0 || b.text("#play") != "Play" {
+		t.Error("the space bar on a record began to play")
+	}
+
+	// Enter on a focused control of the transport, over and over.
+	eval[bool](b, "document.querySelector('#step').focus() ?? true")
+	for range 5 {
+		b.press(kb.Enter)
+	}
+	b.waitTick(13)
+	if got := b.focused(); got != "step" {
+		t.Errorf("the focus is on %q, want step", got)
+	}
+}
+
+// What is typed into a field is no shortcut, and a morph leaves it alone.
+func TestTypingIsNoShortcut(t *testing.T) {
+	site := serve(t)
+	b := newTab(t, site.url)
+	b.open(explorer + "&t=5")
+	frames := site.frames.Load()
+	for _, field := range []string{"#set-own-keys", "#command-do", "#set-partitions", "#set-assignor"} {
+		b.click(field)
+		b.press("? 1" + kb.ArrowLeft + kb.ArrowRight + kb.Home + kb.End)
+	}
+	if eval[bool](b, "document.querySelector('#help').open") {
+		t.Error("a question mark typed into a field opened the list of keys")
+	}
+	if got := eval[string](b, "document.querySelector('#set-own-keys').value"); got != "? 1" {
+		t.Errorf("the field holds %q, want %q", got, "? 1")
+	}
+	if got := site.frames.Load(); got != frames || b.tick() != 5 {
+		t.Errorf("typing asked for %d frames and shows tick %d", got-frames, b.tick())
+	}
+
+	// Typed, not yet sent, and then stepped on: the text stays, and goes along with the tick then shown.
+	b.press(kb.Escape)
+	b.paste("#command-do", "6:produce p0 plum")
+	b.click("#step")
+	b.waitTick(6)
+	if got := eval[string](b, "document.querySelector('#command-do').value"); got != "6:produce p0 plum" {
+		t.Errorf("after a step the field holds %q", got)
+	}
+	b.click("#command-do")
+	b.press(kb.Enter)
+	b.waitAddress(explorer + "&do=6:produce+p0+plum&t=6")
+	b.waitText(".given", "produce p0 plum")
+}

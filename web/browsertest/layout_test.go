@@ -1,0 +1,75 @@
+package browsertest
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// largest is the partition explorer with everything at its upper bound, as far as one address can hold it.
+func largest() string {
+	query := url.Values{
+		"v": {"1"}, "partitions": {"64"}, "baseline": {"63"}, "consumers": {"64"}, "keys": {"1000"}, "rate": {"100"}, "t": {"40"},
+		"horizon": {"5000"}, "seed": {"18446744073709551615"}, "at": {"record:orders-5:3"}, "theme": {"projector"}, "pace": {"10"},
+	}
+	return "/lab/partitions?" + query.Encode()
+}
+
+// longKeys are the longest keys that fit an address, a few.
+func longKeys() string {
+	keys := strings.Repeat("W", 700) + "\n" + strings.Repeat("i", 700) + "\n" + strings.Repeat("word ", 140) + "\nshort"
+	return explorer + "&keys=" + url.QueryEscape(keys) + "&t=8&at=record:orders-0:0"
+}
+
+// manyCommands is a run with as many commands as an address may have.
+func manyCommands() string {
+	return explorer + strings.Repeat("&do=3:wait+1ms", 200) + "&t=5"
+}
+
+func TestNothingIsWiderThanTheWindow(t *testing.T) {
+	b := newTab(t, serve(t).url)
+	for name, address := range map[string]string{
+		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "start": explorer,
+		"mid-run with inspector":   explorer + "&t=20&at=record:orders-2:3",
+		"message in the inspector": explorer + "&t=6&at=message:48",
+		"why":                      explorer + "&t=20&why=200",
+		"projector":                explorer + "&t=20&at=segment:orders-2:0&theme=projector",
+		"many partitions":          explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
+		"largest":                  largest(), "long keys": longKeys(), "many commands": manyCommands(),
+	} {
+		for _, width := range []int{320, 1280} {
+			b.size(width, 800)
+			b.open(address)
+			if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
+				widest := eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('body *')]
+					.filter(e => e.getBoundingClientRect().right > %d && !e.closest('.scroll, .log, pre')).slice(0, 5).map(e => e.outerHTML.slice(0, 160))`, width))
+				t.Errorf("%s at %d px is %d px wide; what reaches over the edge:\n%s", name, width, got, strings.Join(widest, "\n"))
+				b.shot(fmt.Sprintf("wide-%s-%d", strings.ReplaceAll(name, " ", "-"), width))
+			}
+		}
+	}
+}
+
+// The page stays small enough for a morph to be quick and for a screen reader to be of use.
+func TestElements(t *testing.T) {
+	b := newTab(t, serve(t).url)
+	const most = 1200
+	for name, address := range map[string]string{
+		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
+		"largest":         largest(),
+		"batch":           explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&at=batch:orders-5:3",
+		"why":             explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&why=5000",
+		"one partition":   explorer + "&partitions=1&keys=1000&rate=100&t=200&at=batch:orders-0:500",
+		"many commands":   manyCommands(),
+	} {
+		b.open(address)
+		n := b.count("#lab, #lab *")
+		t.Logf("%s: %d elements", name, n)
+		if n >= most {
+			parts := eval[string](b, `[...document.querySelectorAll('#lab [id]')].map(e => [e.querySelectorAll('*').length, e.id])
+				.sort((x, y) => y[0] - x[0]).slice(0, 12).map(([n, id]) => id + ' ' + n).join(', ')`)
+			t.Errorf("%s: #lab has %d elements, fewer than %d are allowed; most are in %s", name, n, most, parts)
+		}
+	}
+}
