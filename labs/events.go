@@ -51,6 +51,7 @@ func EventLine(a Address, e journal.Event) view.EventLine {
 		Seq: e.Seq, Tick: int(e.Tick), Node: string(e.Node), Text: e.Body.Sentence(), Fresh: e.Tick == a.tick(),
 		Why: Replace(fmt.Sprintf("why-%d", e.Seq), "why?", a.WithWhy(e.Seq)),
 	}
+	line.Term = termOfKind[e.Body.Kind()]
 	line.Why.Label = fmt.Sprintf("Why did event %d happen?", e.Seq)
 	switch e.Body.(type) {
 	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed:

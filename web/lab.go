@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -91,14 +90,6 @@ func writeHTML(w http.ResponseWriter, r *http.Request, status int, c templ.Compo
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	_, err = bytes.NewReader(html).WriteTo(w)
-	return ignoreGone(r, err)
-}
-
-// ignoreGone drops the error of a write whose reader has gone: there is nobody to tell.
-func ignoreGone(r *http.Request, err error) error {
-	if r.Context().Err() != nil {
-		return nil
-	}
-	return err
+	w.Write(html) // an error means that the reader has gone: there is nobody to tell
+	return nil
 }

@@ -22,10 +22,11 @@ func (s *Site) observe(next http.Handler) http.Handler {
 			if what := recover(); what != nil {
 				s.recovered(answer, r, what)
 			}
-			s.metrics.count(chi.RouteContext(r.Context()).RoutePattern(), statusOf(answer))
+			status := answer.Status() // 0: the reader had gone before there was an answer
+			s.metrics.count(chi.RouteContext(r.Context()).RoutePattern(), status)
 			s.log.Info("request",
 				"method", r.Method, "path", shown(r.URL.Path), "query", logged(r.URL.RawQuery),
-				"status", statusOf(answer), "bytes", answer.BytesWritten(),
+				"status", status, "bytes", answer.BytesWritten(),
 				slog.Float64("ms", float64(time.Since(begin).Microseconds())/1000))
 		}()
 		next.ServeHTTP(answer, r)
@@ -44,9 +45,6 @@ func (s *Site) recovered(w middleware.WrapResponseWriter, r *http.Request, what 
 	}
 	s.writeProblem(w, r, errPanic)
 }
-
-// statusOf is the status sent; 0, that nothing was sent, is what the reader sees who has gone.
-func statusOf(w middleware.WrapResponseWriter) int { return w.Status() }
 
 func logged(query string) string {
 	if len(query) > maxLoggedQuery {

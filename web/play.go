@@ -44,14 +44,15 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	clock := pacer{begin: time.Now(), first: address.T, last: end, interval: time.Second / time.Duration(address.Pace)}
 	for tick := address.T; ; {
 		if err := send(w, event); err != nil || tick == end {
-			return ignoreGone(r, err)
+			return nil // played, or the reader has gone or reads nothing
 		}
 		if tick, err = clock.next(ctx, tick); err != nil {
 			return nil
 		}
 		if event, err = s.event(ctx, address.WithTick(tick), end); err != nil {
-			// The page sees a stream that broke off and asks for the frame by itself.
-			return ignoreGone(r, err)
+			// The page sees that the stream broke off and asks for the frame, which says what is wrong.
+			s.log.Warn("stream broke off", "address", address.WithTick(tick).String(), "error", err)
+			return nil
 		}
 	}
 }

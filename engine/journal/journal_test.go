@@ -88,9 +88,11 @@ func TestEveryKindHasWords(t *testing.T) {
 			t.Errorf("%s: JSON %s: %v", s.body.Kind(), encoded, err)
 		}
 	}
-	slices.Sort(kinds)
-	if diff := cmp.Diff(declaredKinds(t), kinds); diff != "" {
-		t.Errorf("kinds in the source and in this test (-source +test):\n%s", diff)
+	for what, list := range map[string][]string{"in this test": kinds, "of Kinds": Kinds()} {
+		slices.Sort(list)
+		if diff := cmp.Diff(declaredKinds(t), list); diff != "" {
+			t.Errorf("kinds in the source and %s (-source +other):\n%s", what, diff)
+		}
 	}
 }
 

@@ -161,6 +161,7 @@ type EventLine struct {
 	Fresh bool   // happened in the tick shown
 	Warn  bool   // something was refused or lost
 	Why   Link
+	Term  string // what to look up: the name of a term in the glossary
 }
 
 // Inspector shows whatever was selected.

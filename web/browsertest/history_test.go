@@ -6,6 +6,7 @@ import (
 )
 
 func TestBackAndForward(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serveSlowly(t, func() time.Duration { return 30 * time.Millisecond }).url)
 	b.open(explorer + "&t=3")
 	b.click("#do-pause-c1")
@@ -64,6 +65,7 @@ func TestBackAndForward(t *testing.T) {
 
 // A step moves the entry that a command made; Back leads to before the command, at once.
 func TestBackRightAfterStep(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer + "&t=3")
 	b.click("#do-pause-c1")
@@ -78,6 +80,7 @@ func TestBackRightAfterStep(t *testing.T) {
 
 // To act in the past is to fork: later commands go, and a second control keeps them.
 func TestFork(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer + "&do=3:pause+c1&do=9:resume+c1&t=6")
 	b.waitText("#actions .given .ahead", "resume c1")
@@ -90,4 +93,56 @@ func TestFork(t *testing.T) {
 	b.waitAddress(explorer + "&do=3:pause+c1&do=6:pause+c2&t=6")
 	b.click("#remove-0")
 	b.waitAddress(explorer + "&do=6:pause+c2&t=6")
+}
+
+// An answer that is no frame becomes the page, and Back leads out of it.
+func TestErrorPage(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(explorer + "&t=5")
+	b.paste("#command-do", "5:fly p0")
+	b.click("#command button")
+	b.waitText("h1", "This address cannot be shown")
+	b.waitText("main", "fly p0")
+	b.waitFor("location.search.includes('fly')")
+	b.expect("frame", "400 (Bad Request)") // the frame was refused, and then
+	b.back()
+	b.waitTick(5)
+	b.click("#step")
+	b.waitTick(6)
+}
+
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.media("prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	b.open(explorer + "&t=5")
+	entries := b.entries()
+	const background = "getComputedStyle(document.body).backgroundColor"
+	light := eval[string](b, background)
+	b.click("#look-dark")
+	b.waitAddress(explorer + "&t=5&theme=dark")
+	dark := eval[string](b, background)
+	if dark == light {
+		t.Errorf("light and dark both have the background %s", dark)
+	}
+	b.click("#step")
+	b.waitAddress(explorer + "&t=6&theme=dark")
+	if got := eval[string](b, background); got != dark {
+		t.Errorf("after a step the background is %s, want %s", got, dark)
+	}
+	b.click("#look-light")
+	b.waitAddress(explorer + "&t=6&theme=light")
+	b.media("prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
+	if got := eval[string](b, background); got != light {
+		t.Errorf("the address asks for light and the system for dark: the background is %s, want %s", got, light)
+	}
+	b.click("#look-system")
+	b.waitAddress(explorer + "&t=6")
+	if got := eval[string](b, background); got != dark {
+		t.Errorf("the system asks for dark: the background is %s, want %s", got, dark)
+	}
+	if n := b.entries(); n != entries {
+		t.Errorf("the history had %d entries and has %d after changing the look", entries, n)
+	}
 }

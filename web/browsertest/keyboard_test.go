@@ -18,8 +18,10 @@ type control struct {
 
 // TestTabReachesEverything goes through the page by Tab alone.
 func TestTabReachesEverything(t *testing.T) {
+	t.Parallel()
 	for _, width := range []int{1280, 320} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t, serve(t).url)
 			b.media("prefers-reduced-motion", "reduce")
 			b.size(width, 800)
@@ -69,6 +71,7 @@ func TestTabReachesEverything(t *testing.T) {
 }
 
 func TestShortcuts(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	b.open(explorer + "&t=5&pace=10")
@@ -105,6 +108,7 @@ func TestShortcuts(t *testing.T) {
 }
 
 func TestEnterOnACell(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	b.open(explorer + "&t=8")
@@ -138,6 +142,7 @@ func TestEnterOnACell(t *testing.T) {
 
 // What is typed into a field is no shortcut, and a morph leaves it alone.
 func TestTypingIsNoShortcut(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	b.open(explorer + "&t=5")
@@ -155,17 +160,67 @@ func TestTypingIsNoShortcut(t *testing.T) {
 	if got := site.frames.Load(); got != frames || b.tick() != 5 {
 		t.Errorf("typing asked for %d frames and shows tick %d", got-frames, b.tick())
 	}
+}
 
-	// Typed, not yet sent, and then stepped on: the text stays, and goes along with the tick then shown.
-	b.press(kb.Escape)
-	b.paste("#command-do", "6:produce p0 plum")
-	b.click("#step")
-	b.waitTick(6)
-	if got := eval[string](b, "document.querySelector('#command-do').value"); got != "6:produce p0 plum" {
-		t.Errorf("after a step the field holds %q", got)
+// Text that is typed and not yet sent stays over steps and over the frames of a stream; sent at last, it
+// goes along with the tick then shown.
+func TestTypedTextStays(t *testing.T) {
+	t.Parallel()
+	for field, text := range map[string]string{
+		"#set-partitions": "9",
+		"#set-own-keys":   "plum",
+		"#command-do":     "9:produce p0 plum",
+	} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, serve(t).url)
+			b.open(explorer + "&t=5&pace=10")
+			b.paste(field, text)
+			check := func(when string) {
+				t.Helper()
+				if got := eval[string](b, fmt.Sprintf("document.querySelector(%s).value", quote(field))); got != text {
+					t.Errorf("%s the field holds %q, want %q", when, got, text)
+				}
+			}
+			b.click("#step")
+			b.waitTick(6)
+			check("after a step")
+			b.click("#play")
+			b.waitFor(shownTick + " >= 7")
+			b.click(field)
+			b.waitFor(shownTick + " >= 9")
+			check("while playing")
+			if got := b.focused(); "#"+got != field {
+				t.Errorf("while playing the focus is on %q, want %s", got, field)
+			}
+		})
 	}
-	b.click("#command-do")
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(explorer + "&t=5")
+	entries := b.entries()
+	b.paste("#set-partitions", "7")
+	b.press(kb.ArrowUp) // 8
+	b.click("#step")    // the form still holds the 8, and the tick of the frame then shown
+	b.waitTick(6)
+	b.click("#set-partitions")
 	b.press(kb.Enter)
-	b.waitAddress(explorer + "&do=6:produce+p0+plum&t=6")
-	b.waitText(".given", "produce p0 plum")
+	b.waitAddress(explorer + "&partitions=8&t=6")
+	b.waitText("#picture-title", "8 partitions")
+	if got := b.count(".lane"); got != 8 {
+		t.Errorf("%d partitions are drawn, want 8", got)
+	}
+	if n := b.entries(); n != entries+1 {
+		t.Errorf("the history had %d entries and has %d, want one more", entries, n)
+	}
+	eval[bool](b, "document.querySelector('#set-assignor').focus() ?? true")
+	b.press("roundrobin") // a list is chosen from by typing
+	b.click("#setup button")
+	b.waitAddress(explorer + "&partitions=8&assignor=roundrobin&t=6")
+	b.back()
+	b.waitAddress(explorer + "&partitions=8&t=6")
+	b.waitFor("document.querySelector('#set-assignor').value === 'range'")
 }

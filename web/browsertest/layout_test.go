@@ -3,6 +3,7 @@ package browsertest
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,7 @@ func manyCommands() string {
 }
 
 func TestNothingIsWiderThanTheWindow(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	for name, address := range map[string]string{
 		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "start": explorer,
@@ -42,17 +44,26 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 			b.size(width, 800)
 			b.open(address)
 			if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
-				widest := eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('body *')]
-					.filter(e => e.getBoundingClientRect().right > %d && !e.closest('.scroll, .log, pre')).slice(0, 5).map(e => e.outerHTML.slice(0, 160))`, width))
-				t.Errorf("%s at %d px is %d px wide; what reaches over the edge:\n%s", name, width, got, strings.Join(widest, "\n"))
+				t.Errorf("%s at %d px is %d px wide; what reaches over the edge:\n%s", name, width, got, strings.Join(overTheEdge(b, width), "\n"))
 				b.shot(fmt.Sprintf("wide-%s-%d", strings.ReplaceAll(name, " ", "-"), width))
 			}
 		}
 	}
 }
 
+// overTheEdge lists the first few elements that make the page wide, the outermost of each.
+func overTheEdge(b *tab, width int) []string {
+	return eval[[]string](b, fmt.Sprintf(`(() => {
+		const over = e => e.getBoundingClientRect().right > %d + 1
+		const clipped = e => e && (getComputedStyle(e).overflowX !== 'visible' || clipped(e.parentElement))
+		return [...document.querySelectorAll('body *')].filter(e => over(e) && !over(e.parentElement) && !clipped(e.parentElement))
+			.slice(0, 5).map(e => Math.round(e.getBoundingClientRect().right) + ' px: ' + e.outerHTML.slice(0, 120))
+	})()`, width))
+}
+
 // The page stays small enough for a morph to be quick and for a screen reader to be of use.
 func TestElements(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	const most = 1200
 	for name, address := range map[string]string{
@@ -70,6 +81,25 @@ func TestElements(t *testing.T) {
 			parts := eval[string](b, `[...document.querySelectorAll('#lab [id]')].map(e => [e.querySelectorAll('*').length, e.id])
 				.sort((x, y) => y[0] - x[0]).slice(0, 12).map(([n, id]) => id + ' ' + n).join(', ')`)
 			t.Errorf("%s: #lab has %d elements, fewer than %d are allowed; most are in %s", name, n, most, parts)
+		}
+	}
+}
+
+// A record's name is cut where it is too long, with an ellipsis, and never by the edge of its cell.
+func TestNamesOfRecordsFit(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	for _, theme := range []string{"light", "projector"} {
+		b.open(explorer + "&keys=" + url.QueryEscape("zebra\nWWWWW\nMMMMMMMM\n\"a\tb\"\nключи") + "&t=12&theme=" + theme)
+		cut := eval[[]string](b, `[...document.querySelectorAll('.cell[data-offset]')].filter(cell => {
+			const name = document.createRange()
+			name.selectNodeContents(cell.firstChild)
+			const word = name.getBoundingClientRect(), box = cell.getBoundingClientRect()
+			return word.left < box.left || word.right > box.right
+		}).map(cell => cell.firstChild.data)`)
+		slices.Sort(cut)
+		if cut = slices.Compact(cut); len(cut) > 0 {
+			t.Errorf("theme %s: the edge of the cell cuts the names %q", theme, cut)
 		}
 	}
 }

@@ -21,6 +21,7 @@ var addresses = []string{
 
 // A link opened at another server, started anew, shows the same frame, byte for byte.
 func TestLinkReopenedElsewhere(t *testing.T) {
+	t.Parallel()
 	one, other := start(t, "127.0.0.1:0"), start(t, "127.0.0.1:0")
 	here, there := newTab(t, one.url), newTab(t, other.url)
 	const outer = "document.querySelector('#lab').outerHTML"
@@ -41,6 +42,7 @@ func TestLinkReopenedElsewhere(t *testing.T) {
 
 // What a learner has come to by pressing is what the link shows to somebody else.
 func TestLinkOfAJourney(t *testing.T) {
+	t.Parallel()
 	one, other := start(t, "127.0.0.1:0"), start(t, "127.0.0.1:0")
 	b := newTab(t, one.url)
 	b.open(explorer + "&pace=10")
@@ -74,5 +76,26 @@ func TestLinkOfAJourney(t *testing.T) {
 	}
 	if diff := cmp.Diff(get(t, one.url+"/frame"+link), get(t, other.url+"/frame"+link)); diff != "" {
 		t.Errorf("%s: the frames of two processes differ (-one +other):\n%s", link, diff)
+	}
+}
+
+// The link is copied, or where a browser does not allow that, selected in a field.
+func TestCopyLink(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(explorer)
+	b.click("#step")
+	b.waitTick(1)
+	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text } }, configurable: true }) && true")
+	b.click("#copy")
+	b.waitText("#net", "The link is copied")
+	if got, want := eval[string](b, "window.copied"), b.site+explorer+"&t=1"; got != want {
+		t.Errorf("%q was copied, want %q", got, want)
+	}
+	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: undefined }) && true") // as on plain HTTP
+	b.click("#copy")
+	b.waitText("#net", "The link is selected")
+	if got, want := eval[string](b, "getSelection().toString()"), b.site+explorer+"&t=1"; got != want {
+		t.Errorf("%q is selected, want %q", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 // Everything works by links and forms alone.
 func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.withoutScripts()
 	b.openPlain("/")
@@ -66,6 +67,7 @@ func TestWithoutJavaScript(t *testing.T) {
 }
 
 func TestOwnKeysWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.withoutScripts()
 	b.openPlain(explorer)
@@ -80,6 +82,7 @@ func TestOwnKeysWithoutJavaScript(t *testing.T) {
 
 // A wrong entry gives a page that names it and leads back.
 func TestErrorPageWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.withoutScripts()
 	b.openPlain(explorer)

@@ -28,6 +28,7 @@ var ownKeysAddress = explorer + "&keys=" + strings.NewReplacer(
 ).Replace(url.QueryEscape(strings.Join(pastedKeys, "\n")))
 
 func TestOwnKeys(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer)
 	entries := b.entries()
@@ -62,6 +63,7 @@ func TestOwnKeys(t *testing.T) {
 
 // Each client family puts the keys where the command line says.
 func TestOwnKeysUnderEveryPartitioner(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	for _, name := range partitioner.Names() {
 		for _, partitions := range []int{4, 7} {
@@ -142,6 +144,7 @@ var hostile = []string{
 }
 
 func TestUserTextIsNeverMarkup(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	query := url.Values{"v": {"1"}, "keys": {strings.Join(hostile, "\n")}, "t": {"4"}, "horizon": {"6"}, "pace": {"10"}, "at": {"segment:orders-0:0"}}
 	for i, text := range hostile {

@@ -94,7 +94,7 @@ func readLanes(b *tab) []lane {
 		Name: lane.querySelector('.name').innerText,
 		Who: lane.querySelector('.who').innerText,
 		Flags: [...lane.querySelectorAll('.flag')].map(flag => flag.innerText),
-		Earlier: lane.querySelector('.before')?.matches('a') ? lane.querySelector('a.before').innerText : '',
+		Earlier: lane.querySelector('a.before')?.innerText ?? '',
 		Cells: [...lane.querySelectorAll('.cell')].map(cell => ({
 			ID: cell.id, Text: cell.firstChild.data, Offset: cell.dataset.offset, Label: cell.ariaLabel,
 		})),
@@ -103,6 +103,7 @@ func readLanes(b *tab) []lane {
 
 // TestPictureIsTheRun compares every record drawn with what the command line says of the same address.
 func TestPictureIsTheRun(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	for _, test := range []struct {
 		address string
@@ -119,6 +120,7 @@ func TestPictureIsTheRun(t *testing.T) {
 		{explorer + "&partitions=20&keys=200&rate=9&t=12&at=segment:orders-17:0", 16},
 	} {
 		t.Run(test.address, func(t *testing.T) {
+			t.Parallel()
 			b.open(test.address)
 			want := runOf(t, test.address)
 			lanes := readLanes(b)
@@ -150,7 +152,7 @@ func checkLane(t *testing.T, got lane, want run, partition int) {
 
 	// The window ends at the log's end; one of its 16 places stays free for the next record.
 	first := max(log.LogStartOffset, log.LogEndOffset-15)
-	var cells []cell
+	cells := []cell{}
 	for offset := first; offset < log.LogEndOffset; offset++ {
 		label, text := fmt.Sprintf("offset %d, no key", offset), "–"
 		if key := want.keys[partition][offset]; key != nil {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestPlayToTheHorizon(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	b.open(explorer + "&horizon=6&pace=10")
@@ -70,6 +71,7 @@ func atRest(b *tab, site *server, tick int) {
 }
 
 func TestPause(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	playing(b)
@@ -82,6 +84,7 @@ func TestPause(t *testing.T) {
 }
 
 func TestStepWhilePlaying(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	playing(b)
@@ -90,6 +93,7 @@ func TestStepWhilePlaying(t *testing.T) {
 }
 
 func TestCommandWhilePlaying(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	playing(b)
@@ -102,6 +106,7 @@ func TestCommandWhilePlaying(t *testing.T) {
 }
 
 func TestBackWhilePlaying(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	b.open(explorer + "&horizon=2000&pace=10")
@@ -117,6 +122,7 @@ func TestBackWhilePlaying(t *testing.T) {
 }
 
 func TestLeaveWhilePlaying(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	playing(b)
@@ -128,6 +134,7 @@ func TestLeaveWhilePlaying(t *testing.T) {
 }
 
 func TestHiddenTabStopsTheStream(t *testing.T) {
+	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
 	playing(b)
@@ -166,8 +173,10 @@ func (b *tab) window(state browser.WindowState) {
 
 // The real server goes away while a run plays, comes back, and the reader steps on.
 func TestServerRestartWhilePlaying(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"asked to end": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := start(t, "127.0.0.1:0")
 			b := newTab(t, server.url)
 			playing(b)

@@ -16,6 +16,7 @@ import (
 const explorer = "/lab/partitions?v=1"
 
 func TestStepBackStartEnd(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open("/")
 	b.click("main .cards a[href*=partitions]")
@@ -39,6 +40,7 @@ func TestStepBackStartEnd(t *testing.T) {
 }
 
 func TestLastTick(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer + "&t=4999")
 	b.click("#step")
@@ -49,6 +51,7 @@ func TestLastTick(t *testing.T) {
 }
 
 func TestScrub(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer + "&do=4:pause+c1&do=15:resume+c1&t=10")
 	entries := b.entries()
@@ -101,8 +104,10 @@ func delays(t testing.TB) map[string]func() time.Duration {
 }
 
 func TestFastClicks(t *testing.T) {
+	t.Parallel()
 	for name, delay := range delays(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			site := serveSlowly(t, delay)
 			b := newTab(t, site.url)
 			b.open(explorer + "&t=5")
@@ -129,6 +134,7 @@ func TestFastClicks(t *testing.T) {
 }
 
 func TestHeldArrow(t *testing.T) {
+	t.Parallel()
 	site := serveSlowly(t, func() time.Duration { return 100 * time.Millisecond })
 	b := newTab(t, site.url)
 	b.open(explorer + "&t=5")
@@ -146,8 +152,10 @@ func TestHeldArrow(t *testing.T) {
 }
 
 func TestStepsThenCommand(t *testing.T) {
+	t.Parallel()
 	for name, delay := range delays(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t, serveSlowly(t, delay).url)
 			b.open(explorer)
 			pause := b.pointOf("#do-pause-c1") // it may have to be scrolled to; the transport stays in sight
@@ -167,8 +175,10 @@ func TestStepsThenCommand(t *testing.T) {
 }
 
 func TestCommandsAndStepsMixed(t *testing.T) {
+	t.Parallel()
 	for name, delay := range delays(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t, serveSlowly(t, delay).url)
 			b.open(explorer + "&t=7")
 			produce, step := b.pointOf("#do-produce"), b.pointOf("#step")

@@ -12,6 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
@@ -46,6 +49,14 @@ func newTab(t testing.TB, site string) *tab {
 	if err := chromedp.Do(ctx); err != nil { // with no deadline: the tab lives as long as this context
 		t.Fatal("a new tab: ", err)
 	}
+	// The tab asks the page and needs no copy of its elements, which would cost more than the page itself.
+	b.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, css.Disable, cdp.Empty{})
+		if err == nil {
+			_, err = chromedp.Call(ctx, dom.Disable, cdp.Empty{})
+		}
+		return err
+	})
 	t.Cleanup(func() {
 		b.settle()
 		if t.Failed() {

@@ -3,6 +3,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"loglab/labs/view"
 
@@ -57,6 +58,8 @@ func messageClass(m view.Message) string {
 
 func cellClass(c view.Cell) string {
 	names := classes{"cell", keyClass(c.Color)}
+	names.add("long", utf8.RuneCountInString(c.Text) > 3)
+	names.add("longer", utf8.RuneCountInString(c.Text) > 4)
 	names.add("waiting", c.Waiting)
 	names.add("batch", c.BatchStart)
 	names.add("segment", c.SegmentStart)
@@ -108,6 +111,16 @@ func linkName(l view.Link) string {
 
 // longNote says whether a note is folded away until it is asked for.
 func longNote(f view.Form) bool { return len(f.Note) > 160 }
+
+// itemName is itemLabel for an item that is no control. Such an element has a name only as an image, and
+// its sign is one.
+func itemName(i view.Item) templ.OrderedAttributes {
+	label := itemLabel(i)
+	if label == nil {
+		return nil
+	}
+	return append(templ.OrderedAttributes{{Key: "role", Value: "img"}}, label...)
+}
 
 func helpID(f view.Field) string { return f.ID + "-help" }
 
