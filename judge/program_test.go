@@ -68,14 +68,14 @@ func output(t *testing.T, command *exec.Cmd) string {
 	var out, errors bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errors
 	if err := command.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s%s", command, err, tail(out.String()), tail(errors.String()))
+		t.Fatalf("%s: %v\n%s\n%s", command, err, tail(out.String()), errors.String())
 	}
 	return out.String()
 }
 
 // tail gives the end of a long text.
 func tail(text string) string {
-	const most = 4000
+	const most = 1000
 	return text[max(0, len(text)-most):]
 }
 

@@ -62,6 +62,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	keepTyped()
 	showNewest()
 	watchStream()
 	keepHand()
@@ -98,6 +99,7 @@ function drain() {
 	const control = byID(next.id)
 	if (!control || control.ariaDisabled === 'true') return drain()
 	if (control.dataset.play) return play(control.dataset.play)
+	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
 	if (control.dataset.step) return load(stepped(+control.dataset.step), 'replaceState')
 	load(target(control, next), control.dataset.go === 'push' ? 'pushState' : 'replaceState', next)
 }
@@ -136,6 +138,23 @@ document.addEventListener('submit', (event) => {
 	event.preventDefault()
 	press(event.target.getAttribute('id'), event.submitter) // a field may be called id
 })
+
+// ---- fields: what has been typed stays until its form is sent, whatever the frames say
+
+const typed = new Map() // { value, caret } by the field's id; only text has a caret
+
+document.addEventListener('input', ({ target }) => {
+	if (target.type !== 'range') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
+})
+
+function keepTyped() {
+	for (const [id, { value, caret }] of typed) {
+		const field = byID(id)
+		if (!field || field.value === value) continue
+		field.value = value
+		if (caret !== null && field === document.activeElement) field.setSelectionRange(caret, caret)
+	}
+}
 
 // ---- the scrubber: moving it asks for the frame it stands at, always the newest
 
@@ -227,6 +246,7 @@ addEventListener('popstate', () => {
 	timer = 0
 	written = { address, at: performance.now() }
 	presses = []
+	typed.clear()
 	load(address)
 })
 addEventListener('pagehide', () => { if (timer) write('replaceState') })

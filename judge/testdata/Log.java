@@ -54,10 +54,7 @@ public class Log {
             } catch (RecordValidationException e) {
                 System.out.println(Errors.forException(e.invalidException()).name()); // as ReplicaManager does
             } catch (Exception e) {
-                Errors error = Errors.forException(e);
-                if (error == Errors.UNKNOWN_SERVER_ERROR)
-                    throw new Exception(line, e);
-                System.out.println(error.name());
+                System.out.println(Errors.forException(e).name());
             }
         }
     }

@@ -29,24 +29,34 @@ var states = []state{
 // look is a way a page can look.
 type look struct {
 	name, system string // what the reader's system asks for
-	theme        string // what the address asks for; "" follows the system
+	theme        string // what the address of a lab asks for; "" follows the system
 }
 
-// looks has one for each theme; that of an address must win over that of the system.
-var looks = []look{
-	{name: "light", system: "light"},
-	{name: "dark", system: "dark"},
-	{name: "light-on-dark", system: "dark", theme: "light"},
-	{name: "dark-on-light", system: "light", theme: "dark"},
-	{name: "projector", system: "light", theme: "projector"},
+// looks gives those of a window's width: in a wide one the page follows the system, in a narrow one the
+// address asks for the opposite and wins.
+var looks = map[int][]look{
+	1280: {{"light", "light", ""}, {"dark", "dark", ""}, {"projector", "light", "projector"}},
+	320:  {{"light", "dark", "light"}, {"dark", "light", "dark"}, {"projector", "dark", "projector"}},
 }
 
-// in is the state's address in a look; only labs have themes of their own.
-func (s state) in(l look) (address string, ok bool) {
-	if l.theme == "" {
-		return s.address, true
+// show opens a state in a look. Only labs have looks of their own; ok is false where this is none.
+func (s state) show(b *tab, l look) (ok bool) {
+	b.t.Helper()
+	address, system := s.address, l.system
+	switch lab := strings.HasPrefix(s.name, "lab-"); {
+	case lab && l.theme != "":
+		address += "&theme=" + l.theme
+	case l.name == "projector":
+		return false
+	case !lab:
+		system = l.name
 	}
-	return s.address + "&theme=" + l.theme, strings.HasPrefix(s.name, "lab-")
+	b.media("prefers-color-scheme", system, "prefers-reduced-motion", "reduce")
+	b.open(address)
+	if s.complaint != "" {
+		b.expect(s.complaint)
+	}
+	return true
 }
 
 // TestAccessibility runs axe-core on every state, in every look, on a wide and a narrow window.
@@ -68,15 +78,9 @@ func TestAccessibility(t *testing.T) {
 				return err
 			})
 			for _, s := range states {
-				for _, l := range looks {
-					address, ok := s.in(l)
-					if !ok {
+				for _, l := range looks[width] {
+					if !s.show(b, l) {
 						continue
-					}
-					b.media("prefers-color-scheme", l.system, "prefers-reduced-motion", "reduce")
-					b.open(address)
-					if s.complaint != "" {
-						b.expect(s.complaint)
 					}
 					for _, violation := range violations(b) {
 						t.Errorf("%s, %s: %s", s.name, l.name, violation)

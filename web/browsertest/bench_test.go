@@ -1,8 +1,8 @@
 package browsertest
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,9 +24,9 @@ func BenchmarkPressToPaint(b *testing.B) {
 			const presses = 100
 			var millis []float64
 			for b.Loop() {
-				tab := newTab(b, serve(b).url)
-				tab.open(address)
-				eval[bool](tab, `(() => {
+				p := newTab(b, serve(b).url)
+				p.open(address)
+				eval[bool](p, `(() => {
 					window.paints = []
 					window.painted = count => new Promise(done => { const look = () => paints.length >= count ? done(true) : setTimeout(look, 1); look() })
 					let pressed
@@ -38,13 +38,13 @@ func BenchmarkPressToPaint(b *testing.B) {
 					})).observe(document.querySelector('#clock'), { childList: true, characterData: true, subtree: true })
 					return true
 				})()`)
-				at := tab.pointOf("#step")
+				at := p.pointOf("#step")
 				for i := range presses {
-					tab.clickAt(at)
-					eval[bool](tab, fmt.Sprintf("painted(%d)", i+1))
+					p.clickAt(at)
+					eval[bool](p, fmt.Sprintf("painted(%d)", i+1))
 				}
-				millis = append(millis, eval[[]float64](tab, "paints")...)
-				tab.waitTick(presses)
+				millis = append(millis, eval[[]float64](p, "paints")...)
+				p.waitTick(presses)
 			}
 			slices.Sort(millis)
 			b.ReportMetric(millis[len(millis)/2], "median-ms")
@@ -58,57 +58,56 @@ func BenchmarkPressToPaint(b *testing.B) {
 // included, and those of one step.
 func BenchmarkFirstLoadBytes(b *testing.B) {
 	for b.Loop() {
-		tab := newTab(b, serve(b).url)
-		bytes := tab.countBytes()
-		tab.open(explorer + "&t=12")
+		p := newTab(b, serve(b).url)
+		bytes := p.countBytes()
+		p.open(explorer + "&t=12")
 		// The icon is asked for after the page is loaded.
-		tab.poll("icon and page are there", func() (bool, error) { return len(bytes()) == 5, nil })
+		p.poll("icon and page are there", func() (bool, error) { return len(bytes()) == 5, nil })
 		total := 0.0
-		for path, n := range bytes() {
+		for name, n := range bytes() {
 			total += n
-			b.ReportMetric(n, map[bool]string{true: "page-B", false: strings.SplitN(path, ".", 2)[0] + extension(path) + "-B"}[path == "partitions"])
+			b.ReportMetric(n, name+"-B")
 		}
 		b.ReportMetric(total, "all-B")
-		tab.click("#step")
-		tab.waitTick(13)
+		p.click("#step")
+		p.waitTick(13)
+		p.poll("the frame is counted", func() (bool, error) { return bytes()["frame"] > 0, nil })
 		b.ReportMetric(bytes()["frame"], "step-B")
 		b.ReportMetric(0, "ns/op")
 	}
 }
 
-// extension is what follows the last dot of a path, the dot included.
-func extension(path string) string { return path[max(strings.LastIndexByte(path, '.'), 0):] }
-
-// countBytes begins to count what each request takes from the network. The result gives the bytes by the
-// last element of the path; a frame counts as "frame".
+// countBytes begins to count what requests take from the network. The result gives the bytes by what was
+// asked for: "page", "frame", or the name of a file without its hash.
 func (b *tab) countBytes() (bytes func() map[string]float64) {
 	b.t.Helper()
 	var mu sync.Mutex
 	names := map[network.RequestID]string{}
 	counts := map[string]float64{}
-	b.call(func(ctx context.Context) error {
-		return chromedp.Listen(b.ctx, func(event any) {
-			mu.Lock()
-			defer mu.Unlock()
-			switch e := event.(type) {
-			case *network.EventRequestWillBeSent:
-				path, _, _ := strings.Cut(strings.TrimPrefix(e.Request.URL, b.site), "?")
-				names[e.RequestID] = path[strings.LastIndexByte(path, '/')+1:]
-				if strings.HasPrefix(path, "/frame/") {
-					names[e.RequestID] = "frame"
-				}
-			case *network.EventLoadingFinished:
-				counts[names[e.RequestID]] += e.EncodedDataLength
+	err := chromedp.Listen(b.ctx, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			name := "page"
+			switch path := strings.TrimPrefix(e.Request.URL, b.site); {
+			case strings.HasPrefix(path, "/frame/"):
+				name = "frame"
+			case strings.HasPrefix(path, "/static/"):
+				parts := strings.Split(path[len("/static/"):], ".")
+				name = parts[0] + "." + parts[len(parts)-1]
 			}
-		})
+			names[e.RequestID] = name
+		case *network.EventLoadingFinished:
+			counts[names[e.RequestID]] += e.EncodedDataLength
+		}
 	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	return func() map[string]float64 {
 		mu.Lock()
 		defer mu.Unlock()
-		c := map[string]float64{}
-		for name, n := range counts {
-			c[name] = n
-		}
-		return c
+		return maps.Clone(counts)
 	}
 }

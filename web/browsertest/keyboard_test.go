@@ -10,56 +10,51 @@ import (
 
 // control is what a learner who presses Tab lands on.
 type control struct {
-	Index   int    // among all controls of the page; -1: none of them
-	Name    string // the beginning of its HTML
-	Ring    bool   // it is drawn as the one with the focus
-	Covered string // what covers it; "" when it can be seen
+	Index   int     // among all controls of the page; -1: none of them
+	Name    string  // the beginning of its HTML; "" past the last one
+	Ring    bool    // it is drawn as the one with the focus
+	Covered string  // what covers it; "" when it can be seen
+	Panel   float64 // where the panel around it begins, in pixels from the top of the page; -1: in none
 }
 
 // TestTabReachesEverything goes through the page by Tab alone.
 func TestTabReachesEverything(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{1280, 320} {
-		t.Run(fmt.Sprint(width), func(t *testing.T) {
+	for name, test := range map[string]struct {
+		width int
+		theme string
+	}{"wide": {1280, ""}, "narrow": {320, ""}, "projector": {1280, "&theme=projector"}} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newTab(t, serve(t).url)
 			b.media("prefers-reduced-motion", "reduce")
-			b.size(width, 800)
-			b.open(explorer + "&do=3:pause+c1&do=5:pause+c9&t=8&at=record:orders-2:1")
-			names := eval[[]string](b, `(() => {
-				const can = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]'
-				window.controls = [...document.querySelectorAll(can)].filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)
-				return controls.map(e => e.outerHTML.slice(0, 100))
-			})()`)
+			b.size(test.width, 800)
+			b.open(explorer + "&do=3:pause+c1&do=5:pause+c9&t=8&at=record:orders-2:1" + test.theme)
+			names := findControls(b)
 			if len(names) < 50 {
 				t.Fatalf("the page has %d controls; there must be more", len(names))
 			}
 			reached := make([]bool, len(names))
+			last := control{Panel: -1}
 			for range names {
-				b.press(kb.Tab)
-				got := eval[control](b, `(() => {
-					const element = document.activeElement, style = getComputedStyle(element), box = element.getClientRects()[0] ?? new DOMRect()
-					const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-					return {
-						Index: controls.indexOf(element), Name: element === document.body ? '' : element.outerHTML.slice(0, 100),
-						Ring: element.matches(':focus-visible') && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
-						Covered: element.contains(top) ? '' : top?.outerHTML.slice(0, 100) ?? 'the edge of the window',
-					}
-				})()`)
-				if got.Name == "" {
-					break // past the last one
+				c := nextControl(b)
+				if c.Name == "" {
+					break
 				}
 				switch {
-				case got.Index < 0:
-					t.Fatalf("Tab leads to %s, which is no control", got.Name)
-				case reached[got.Index]:
-					t.Errorf("Tab leads a second time to %s", got.Name)
-				case !got.Ring:
-					t.Errorf("the focus cannot be seen on %s", got.Name)
-				case got.Covered != "":
-					t.Errorf("%s has the focus and is covered by %s", got.Name, got.Covered)
+				case c.Index < 0:
+					t.Fatalf("Tab leads to %s, which is no control", c.Name)
+				case reached[c.Index]:
+					t.Errorf("Tab leads a second time to %s", c.Name)
+				case !c.Ring:
+					t.Errorf("the focus cannot be seen on %s", c.Name)
+				case c.Covered != "":
+					t.Errorf("%s has the focus and is covered by %s", c.Name, c.Covered)
+				case test.width == 320 && c.Panel >= 0 && c.Panel < last.Panel: // one panel stands below the other
+					t.Errorf("Tab leads up from %s to %s", last.Name, c.Name)
 				}
-				reached[got.Index] = true
+				reached[c.Index] = true
+				last = c
 			}
 			for i, name := range names {
 				if !reached[i] {
@@ -68,6 +63,33 @@ func TestTabReachesEverything(t *testing.T) {
 			}
 		})
 	}
+}
+
+// findControls lists what can be operated, and keeps it in the page for nextControl.
+func findControls(b *tab) (names []string) {
+	b.t.Helper()
+	return eval[[]string](b, `(() => {
+		const can = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]'
+		window.controls = [...document.querySelectorAll(can)].filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)
+		return controls.map(e => e.outerHTML.slice(0, 100))
+	})()`)
+}
+
+// nextControl presses Tab.
+func nextControl(b *tab) control {
+	b.t.Helper()
+	b.press(kb.Tab)
+	return eval[control](b, `(() => {
+		const element = document.activeElement, style = getComputedStyle(element), box = element.getClientRects()[0] ?? new DOMRect()
+		const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+		const panel = element.closest('#lab .panel, #lab .card')
+		return {
+			Index: controls.indexOf(element), Name: element === document.body ? '' : element.outerHTML.slice(0, 100),
+			Ring: element.matches(':focus-visible') && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+			Covered: element.contains(top) ? '' : top?.outerHTML.slice(0, 100) ?? 'the edge of the window',
+			Panel: panel ? Math.round(panel.getBoundingClientRect().top + scrollY) : -1,
+		}
+	})()`)
 }
 
 func TestShortcuts(t *testing.T) {

@@ -104,7 +104,7 @@ func readLanes(b *tab) []lane {
 // TestPictureIsTheRun compares every record drawn with what the command line says of the same address.
 func TestPictureIsTheRun(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, serve(t).url)
+	site := serve(t)
 	for _, test := range []struct {
 		address string
 		first   int // the first partition drawn
@@ -121,6 +121,7 @@ func TestPictureIsTheRun(t *testing.T) {
 	} {
 		t.Run(test.address, func(t *testing.T) {
 			t.Parallel()
+			b := newTab(t, site.url)
 			b.open(test.address)
 			want := runOf(t, test.address)
 			lanes := readLanes(b)

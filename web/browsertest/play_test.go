@@ -3,7 +3,9 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -198,4 +200,78 @@ func TestServerRestartWhilePlaying(t *testing.T) {
 			b.waitFor("document.querySelector('#play').textContent === 'Play'")
 		})
 	}
+}
+
+// A stream that stands still is said to do so; the rest of the page works.
+func TestStalledStream(t *testing.T) {
+	t.Parallel()
+	site := serveThrough(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/play/") {
+				w = &stalling{ResponseWriter: w, left: 2, gone: r.Context().Done()}
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	b := newTab(t, site.url)
+	b.open(explorer + "&pace=10")
+	b.press(" ")
+	b.waitTick(1)
+	b.waitText("#arriving", "no frame arrives")
+	b.press(kb.ArrowRight)
+	atRest(b, site, 2)
+	if n := b.count("#arriving"); n != 0 {
+		t.Error("the page at rest still says whether frames arrive")
+	}
+}
+
+// stalling is an answer that stands still after so many writes, until its reader has gone.
+type stalling struct {
+	http.ResponseWriter
+	left int
+	gone <-chan struct{}
+}
+
+func (s *stalling) Write(p []byte) (int, error) {
+	if s.left == 0 {
+		<-s.gone
+	} else {
+		s.left--
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+func (s *stalling) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// A server that has no room for one more stream says so, and stepping works.
+func TestTooManyStreams(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	crowd, leave := context.WithCancel(t.Context())
+	defer leave()
+	for range 64 { // as many as one address may have
+		request, err := http.NewRequestWithContext(crowd, http.MethodGet, site.url+"/play"+explorer+"&horizon=5000&pace=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+	}
+	b := newTab(t, site.url)
+	b.open(explorer)
+	b.click("#play")
+	b.waitText("#net", "cannot play now (503)")
+	b.expect("503 (Service Unavailable)")
+	if got := b.text("#play"); got != "Play" {
+		t.Errorf("the play control says %q, want Play", got)
+	}
+	b.click("#step")
+	b.waitTick(1)
+	leave()
+	waitNoStream(b, site)
+	b.press(" ")
+	b.waitFor("document.querySelector('#play').textContent === 'Pause'")
 }

@@ -27,17 +27,34 @@ type server struct {
 }
 
 // serve starts a site of its own for a test.
-func serve(t testing.TB) *server { return serveSlowly(t, func() time.Duration { return 0 }) }
+func serve(t testing.TB) *server {
+	return serveThrough(t, func(next http.Handler) http.Handler { return next })
+}
 
 // serveSlowly holds each frame back for as long as delay says.
 func serveSlowly(t testing.TB, delay func() time.Duration) *server {
+	return serveThrough(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/frame/") {
+				select {
+				case <-time.After(delay()):
+				case <-r.Context().Done():
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+}
+
+// serveThrough puts a handler of the test before that of the site.
+func serveThrough(t testing.TB, wrap func(http.Handler) http.Handler) *server {
 	t.Helper()
 	site, err := web.New(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{}
-	handler := site.Handler()
+	handler := wrap(site.Handler())
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/play/"):
@@ -45,10 +62,6 @@ func serveSlowly(t testing.TB, delay func() time.Duration) *server {
 			defer s.streams.Add(-1)
 		case strings.HasPrefix(r.URL.Path, "/frame/"):
 			s.frames.Add(1)
-			select {
-			case <-time.After(delay()):
-			case <-r.Context().Done():
-			}
 		}
 		handler.ServeHTTP(w, r)
 	}))

@@ -122,6 +122,14 @@ func itemName(i view.Item) templ.OrderedAttributes {
 	return append(templ.OrderedAttributes{{Key: "role", Value: "img"}}, label...)
 }
 
+// limitPlaces says where Kafka does the whole thing, if known, and what code the limit is true of.
+func limitPlaces(l view.Limit) string {
+	if l.Source == "" {
+		return l.At
+	}
+	return l.Source + ", " + l.At
+}
+
 func helpID(f view.Field) string { return f.ID + "-help" }
 
 func titleID(id string) string { return id + "-title" }

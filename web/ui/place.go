@@ -118,9 +118,9 @@ type placedMark struct {
 const percentARune = 1.4
 
 // placeMarks says which marks show their words, and so can be pressed. A mark without room is only a
-// tick on the scrubber; the list of commands leads to its place as well.
+// tick on the scrubber, one for all marks at its place; the list of commands leads there as well.
 func placeMarks(marks []view.Mark) []placedMark {
-	placed := make([]placedMark, len(marks))
+	var placed []placedMark
 	free := 0.0
 	for i, m := range marks {
 		width := percentARune * float64(utf8.RuneCountInString(m.Text)+1)
@@ -130,10 +130,13 @@ func placeMarks(marks []view.Mark) []placedMark {
 			room = float64(marks[i+1].Position)
 		}
 		words := from >= free && from+width <= room
-		if words {
+		switch {
+		case words:
 			free = from + width
+		case i > 0 && marks[i-1].Position == m.Position:
+			continue
 		}
-		placed[i] = placedMark{m, words}
+		placed = append(placed, placedMark{m, words})
 	}
 	return placed
 }

@@ -56,12 +56,12 @@ func TestAFlagLeftOfItsStickEndsWhereTheStickIs(t *testing.T) {
 }
 
 func TestAMarkShowsItsWordsWhereTheNextMarkLeavesRoom(t *testing.T) {
-	marks := []view.Mark{{Position: 10, Text: "crash c1"}, {Position: 60, Text: "pause c1"}, {Position: 65, Text: "resume"}, {Position: 98, Text: "wait 1s"}}
+	marks := []view.Mark{{Position: 10, Text: "crash c1"}, {Position: 60, Text: "pause c1"}, {Position: 65, Text: "pause c2"}, {Position: 65, Text: "resume"}, {Position: 98, Text: "wait 1s"}}
 	var got []bool
 	for _, m := range placeMarks(marks) {
 		got = append(got, m.Words)
 	}
-	if diff := cmp.Diff([]bool{true, false, true, false}, got); diff != "" {
+	if diff := cmp.Diff([]bool{true, false, false, true, false}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -1,0 +1,167 @@
+//go:build judge
+
+package judge
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"loglab/engine"
+	"loglab/engine/assignor"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/engine/partitioner"
+	"loglab/engine/record"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/partitions"
+)
+
+// drawnLogs is how many logs of drawn batches are dumped.
+const drawnLogs = 12
+
+// labRuns are addresses of the partition lab.
+var labRuns = []string{
+	"t=20",
+	"t=300&partitions=1&keys=0&rate=10&consumers=1",
+	"t=100&partitions=12&keys=100&rate=20&partitioner=crc32-random&assignor=roundrobin&seed=7",
+	"t=60&partitions=3&keys=0&rate=5&keyless=round-robin&seed=3",
+	"t=60&partitions=2&keys=%C3%A9t%C3%A9%0A%E6%97%A5%E6%9C%AC%0A%0Ax&rate=3&do=3:produce+p0+-+hello&do=3:produce+p0+%22%22+%22%22&do=5:pause+b1&do=9:resume+b1",
+}
+
+// runCluster runs the engine with what the lab does not offer: a codec, LogAppendTime, other segments, and
+// records with an empty key, an empty value and no key.
+func runCluster(t *testing.T, codec record.Codec, timestampType record.TimestampType) *engine.Cluster {
+	t.Helper()
+	config := storage.DefaultConfig()
+	config.SegmentBytes, config.IndexIntervalBytes, config.MessageTimestampType = 3000, 200, timestampType
+	producer := engine.DefaultProducerConfig("orders")
+	producer.Compression, producer.Partitioner, producer.Keyless = codec, partitioner.Names()[0], partitioner.KeylessNames()[0]
+	cluster, err := engine.New(&engine.Spec{
+		TickMillis: 10, Latency: 10,
+		Topic:     engine.TopicSpec{Name: "orders", Partitions: 3, Config: config},
+		Producers: []engine.ProducerSpec{{Config: producer, Workload: engine.Workload{Keys: []string{"a", "b", ""}, Rate: 4, Every: 10, ValueBytes: 40}}},
+		Group:     engine.GroupSpec{Name: "billing", Consumers: 2, Assignor: assignor.Names()[0], Config: engine.DefaultConsumerConfig("orders")},
+	}, *seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tick := range 100 {
+		for _, text := range []string{"produce p0", `produce p0 "" ""`, `produce p0 - "no key"`} {
+			c, err := command.Parse(text)
+			if err == nil && tick%7 == 0 {
+				err = cluster.Apply(c)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cluster.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cluster
+}
+
+// dumpedFiles writes what runs of the lab, runs of the engine and appends of drawn batches left on disk, as
+// Kafka lays it out, and one segment with what only a coordinator or the cleaner writes. It gives the paths
+// below root.
+func dumpedFiles(t *testing.T, root string) []string {
+	t.Helper()
+	rnd := draws(t)
+	var files []string
+	add := func(run string, segments ...storage.Segment) {
+		for _, s := range segments {
+			files = append(files, writeSegment(t, root, run, s)...)
+		}
+	}
+	addCluster := func(run string, cluster *engine.Cluster) {
+		for _, p := range cluster.View().Partitions {
+			add(filepath.Join(run, p.TopicPartition.String()), p.Log.Segments...)
+		}
+	}
+	runs := labs.NewRuns(64 << 20)
+	for i, query := range labRuns {
+		address, err := labs.Parse(partitions.Lab(), labs.Pages, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster, err := runs.Cluster(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addCluster(fmt.Sprint("lab-", i), cluster)
+	}
+	for codec := record.None; codec <= record.Zstd; codec++ {
+		for _, timestampType := range []record.TimestampType{record.CreateTime, record.LogAppendTime} {
+			addCluster(fmt.Sprintf("%v-%v", codec, timestampType), runCluster(t, codec, timestampType))
+		}
+	}
+	for i := range drawnLogs {
+		run := newLogRun(rnd.Split(fmt.Sprint("run ", i)), "")
+		for range appendsARun {
+			run.step()
+		}
+		add(fmt.Sprintf("drawn-%d/orders-0", i), run.log.Segments()...)
+	}
+	add("written/orders-0", storage.Segment{Bytes: writtenSegment(t)})
+	return files
+}
+
+// writeSegment writes a segment's files below root.
+func writeSegment(t *testing.T, root, dir string, s storage.Segment) (files []string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		suffix  string
+		content []byte
+	}{{storage.LogSuffix, s.Bytes}, {storage.OffsetIndexSuffix, s.OffsetIndex}, {storage.TimeIndexSuffix, s.TimeIndex}} {
+		file := filepath.Join(dir, storage.SegmentFileName(s.BaseOffset, f.suffix))
+		if err := os.WriteFile(filepath.Join(root, file), f.content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// writtenSegment holds a transaction with its marker, then a cleaned batch with a delete horizon, one that
+// was emptied, and an abort.
+func writtenSegment(t *testing.T) []byte {
+	t.Helper()
+	var segment []byte
+	next := kafka.Offset(0)
+	add := func(batch []byte, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.Stamp(batch, next, 3)
+		segment = append(segment, batch...)
+		parsed, err := record.Parse(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next = parsed.NextOffset()
+	}
+	records := []drawnRecord{{timestamp: startTime, key: []byte("a"), value: []byte("1")}, {timestamp: startTime + 1, key: []byte("b")}, {timestamp: startTime - 1}}
+	options := record.Options{Transactional: true, Producer: &record.Producer{ID: 1000, Epoch: 2, BaseSequence: 2147483646}}
+	data := build(records, options)
+	batch, err := record.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := batch.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(data, nil)
+	add(record.EndTxnMarker{Type: record.Commit, CoordinatorEpoch: 4}.Build(startTime+10, 1000, 3))
+	add(record.Retain(batch, read[1:2], startTime+86_400_000))
+	add(record.Retain(batch, nil, kafka.NoTimestamp))
+	add(record.EndTxnMarker{Type: record.Abort, CoordinatorEpoch: 5}.Build(startTime+20, 1000, 4))
+	return segment
+}

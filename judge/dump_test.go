@@ -1,0 +1,260 @@
+//go:build judge
+
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+)
+
+// Kafka's DumpLogSegments reads every partition directory of dumpedDirectories. In a segment it sees what
+// "loglab dump --json" prints, in an index the entries that we read there; and it reports no mismatch,
+// which would be one line more.
+func TestDump(t *testing.T) {
+	root := t.TempDir()
+	files := dumpedFiles(t, root)
+	loglab := filepath.Join(t.TempDir(), "loglab")
+	output(t, exec.Command("go", "build", "-o", loglab, "loglab/cmd/loglab"))
+	want := &strings.Builder{}
+	var counts dumpCounts
+	for _, file := range files {
+		fmt.Fprintf(want, "Dumping %s\n", file)
+		switch path := filepath.Join(root, file); filepath.Ext(file) {
+		case storage.LogSuffix:
+			counts.segments++
+			fmt.Fprintf(want, "Log starting offset: %d\n", baseOffsetOf(t, file))
+			wantBatches(t, want, output(t, exec.Command(loglab, "dump", "--json", path)), &counts)
+		case storage.OffsetIndexSuffix:
+			wantOffsetIndex(t, want, root, file, &counts)
+		case storage.TimeIndexSuffix:
+			wantTimeIndex(t, want, root, file, &counts)
+		}
+	}
+	theirs := dumpLogSegments(t, root, files, "--deep-iteration", "--print-data-log", "--key-decoder-class", "Dump$Hex", "--value-decoder-class", "Dump$Hex")
+	compareLines(t, theirs, want.String())
+	t.Logf("%+v", counts)
+
+	// What a broker checks when it starts.
+	indexes := filesWith(files, storage.OffsetIndexSuffix, storage.TimeIndexSuffix)
+	want.Reset()
+	for _, file := range indexes {
+		fmt.Fprintf(want, "Dumping %s\n", file)
+		if filepath.Ext(file) == storage.OffsetIndexSuffix && len(readFile(t, root, file)) == 0 {
+			fmt.Fprintf(want, "%s is empty.\n", file)
+		} else {
+			fmt.Fprintf(want, "%s passed sanity check.\n", file)
+		}
+	}
+	compareLines(t, dumpLogSegments(t, root, indexes, "--index-sanity-check"), want.String())
+}
+
+// dumpCounts says how much was compared.
+type dumpCounts struct{ segments, batches, records, indexEntries, timeEntries int }
+
+// dumpLogSegments runs Kafka's tool in root. Arguments are limited, so it gets some files at a time.
+func dumpLogSegments(t *testing.T, root string, files []string, options ...string) string {
+	t.Helper()
+	const most = 500
+	var text strings.Builder
+	for len(files) > 0 {
+		n := min(len(files), most)
+		tool := kafkaProgram(t, "Dump", append(options, "--files", strings.Join(files[:n], ","))...)
+		tool.Dir = root
+		text.WriteString(output(t, tool))
+		files = files[n:]
+	}
+	return text.String()
+}
+
+// compareLines fails the test with the first line that differs and the file that it is about.
+func compareLines(t *testing.T, theirs, ours string) {
+	t.Helper()
+	theirLines, ourLines := strings.Split(theirs, "\n"), strings.Split(ours, "\n")
+	file := ""
+	for i := range min(len(theirLines), len(ourLines)) {
+		if theirLines[i] != ourLines[i] {
+			t.Fatalf("after %q\n(-Kafka +ours):\n%s", file, cmp.Diff(theirLines[i], ourLines[i]))
+		}
+		if strings.HasPrefix(ourLines[i], "Dumping ") {
+			file = ourLines[i]
+		}
+	}
+	if len(theirLines) != len(ourLines) {
+		t.Fatalf("Kafka prints %d lines, we expect %d", len(theirLines), len(ourLines))
+	}
+}
+
+func filesWith(files []string, suffixes ...string) []string {
+	var with []string
+	for _, file := range files {
+		for _, suffix := range suffixes {
+			if filepath.Ext(file) == suffix {
+				with = append(with, file)
+			}
+		}
+	}
+	return with
+}
+
+func readFile(t *testing.T, root, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func baseOffsetOf(t *testing.T, file string) (base int64) {
+	t.Helper()
+	if _, err := fmt.Sscanf(filepath.Base(file), "%020d.", &base); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return base
+}
+
+// batchDump is a line of "loglab dump --json".
+type batchDump struct {
+	BaseOffset           int64        `json:"base_offset"`
+	BatchLength          int64        `json:"batch_length"`
+	PartitionLeaderEpoch int32        `json:"partition_leader_epoch"`
+	Magic                int8         `json:"magic"`
+	CRC32C               uint32       `json:"crc32c"`
+	CRCValid             bool         `json:"crc_valid"`
+	Attributes           int16        `json:"attributes"`
+	Compression          string       `json:"compression"`
+	Transactional        bool         `json:"transactional"`
+	Control              bool         `json:"control"`
+	LastOffsetDelta      int32        `json:"last_offset_delta"`
+	BaseTimestamp        int64        `json:"base_timestamp"`
+	MaxTimestamp         int64        `json:"max_timestamp"`
+	ProducerID           int64        `json:"producer_id"`
+	ProducerEpoch        int16        `json:"producer_epoch"`
+	BaseSequence         int32        `json:"base_sequence"`
+	NumRecords           int          `json:"num_records"`
+	Records              []recordDump `json:"records"`
+}
+
+type recordDump struct {
+	Offset    int64   `json:"offset"`
+	Timestamp int64   `json:"timestamp"`
+	KeyHex    *string `json:"key_hex"`
+	ValueHex  *string `json:"value_hex"`
+	Headers   []struct {
+		Key string `json:"key"`
+	} `json:"headers"`
+}
+
+// wantBatches writes a dump of ours as Kafka's tool writes it.
+func wantBatches(t *testing.T, want *strings.Builder, dump string, counts *dumpCounts) {
+	t.Helper()
+	position := int64(0)
+	for decoder := json.NewDecoder(strings.NewReader(dump)); decoder.More(); {
+		var b batchDump
+		if err := decoder.Decode(&b); err != nil {
+			t.Fatal(err)
+		}
+		counts.batches++
+		counts.records += len(b.Records)
+		timestampType, horizon := "CreateTime", "OptionalLong.empty"
+		if b.Attributes&0x08 != 0 {
+			timestampType = "LogAppendTime"
+		}
+		if b.Attributes&0x40 != 0 {
+			horizon = fmt.Sprintf("OptionalLong[%d]", b.BaseTimestamp)
+		}
+		fmt.Fprintf(want, "baseOffset: %d lastOffset: %d count: %d baseSequence: %d lastSequence: %d producerId: %d producerEpoch: %d "+
+			"partitionLeaderEpoch: %d isTransactional: %t isControl: %t deleteHorizonMs: %s position: %d %s: %d size: %d magic: %d "+
+			"compresscodec: %s crc: %d isvalid: %t\n",
+			b.BaseOffset, b.BaseOffset+int64(b.LastOffsetDelta), b.NumRecords, b.BaseSequence, b.sequence(b.LastOffsetDelta), b.ProducerID,
+			b.ProducerEpoch, b.PartitionLeaderEpoch, b.Transactional, b.Control, horizon, position, timestampType, b.MaxTimestamp,
+			b.BatchLength+12, b.Magic, b.Compression, b.CRC32C, b.CRCValid)
+		for _, r := range b.Records {
+			fmt.Fprintf(want, "| offset: %d %s: %d keySize: %d valueSize: %d sequence: %d headerKeys: [%s]%s\n", r.Offset, timestampType,
+				r.Timestamp, size(r.KeyHex), size(r.ValueHex), b.sequence(int32(r.Offset-b.BaseOffset)), r.headerKeys(), b.content(r))
+		}
+		position += b.BatchLength + 12
+	}
+}
+
+// sequence is the base sequence moved on, if there is one. After 2147483647 comes 0.
+func (b batchDump) sequence(delta int32) int64 {
+	if b.BaseSequence < 0 {
+		return -1
+	}
+	return (int64(b.BaseSequence) + int64(delta)) % (math.MaxInt32 + 1)
+}
+
+// content is a record's key and value, or what a marker says.
+func (b batchDump) content(r recordDump) string {
+	if b.Control {
+		kind := map[string]string{"00000000": "ABORT", "00000001": "COMMIT"}[*r.KeyHex]
+		var version, coordinatorEpoch int
+		fmt.Sscanf(*r.ValueHex, "%04x%08x", &version, &coordinatorEpoch)
+		return fmt.Sprintf(" endTxnMarker: %s coordinatorEpoch: %d", kind, coordinatorEpoch)
+	}
+	content := ""
+	if r.KeyHex != nil {
+		content += " key: " + *r.KeyHex
+	}
+	if r.ValueHex != nil {
+		content += " payload: " + *r.ValueHex
+	}
+	return content
+}
+
+func (r recordDump) headerKeys() string {
+	var keys []string
+	for _, h := range r.Headers {
+		keys = append(keys, h.Key)
+	}
+	return strings.Join(keys, ",")
+}
+
+func size(hex *string) int {
+	if hex == nil {
+		return -1
+	}
+	return len(*hex) / 2
+}
+
+// wantOffsetIndex writes the entries that we read in an offset index as Kafka's tool writes them.
+func wantOffsetIndex(t *testing.T, want *strings.Builder, root, file string, counts *dumpCounts) {
+	t.Helper()
+	content := readFile(t, root, file)
+	if len(content) == 0 {
+		fmt.Fprintf(want, "%s is empty.\n", file)
+	}
+	entries, err := storage.ParseOffsetIndex(content, kafka.Offset(baseOffsetOf(t, file)))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	counts.indexEntries += len(entries)
+	for _, e := range entries {
+		fmt.Fprintf(want, "offset: %d position: %d\n", e.Offset, e.Position)
+	}
+}
+
+// wantTimeIndex does the same for a time index.
+func wantTimeIndex(t *testing.T, want *strings.Builder, root, file string, counts *dumpCounts) {
+	t.Helper()
+	entries, err := storage.ParseTimeIndex(readFile(t, root, file), kafka.Offset(baseOffsetOf(t, file)))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	counts.timeEntries += len(entries)
+	for _, e := range entries {
+		fmt.Fprintf(want, "timestamp: %d offset: %d\n", e.Timestamp, e.Offset)
+	}
+}
