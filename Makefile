@@ -47,8 +47,8 @@ race: browser generate ## all Go and browser tests under the race detector (need
 	CGO_ENABLED=1 go test -race ./...
 
 .PHONY: judge
-judge: browser generate ## compare with independent implementations (build tag judge)
-	go test -tags judge ./...
+judge: generate ## compare with Kafka's own classes, kafkajs and librdkafka (the first run fetches them)
+	go test -count=1 -v -tags judge ./judge
 
 .PHONY: bench
 bench: generate ## all benchmarks

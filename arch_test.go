@@ -29,6 +29,7 @@ var importRules = []struct{ pkg, imports string }{
 	{".", ""},
 	{"cmd/loglab", "..."},
 	{"tools/...", ""},
+	{"judge", ""},
 
 	{"web", "web/... labs/... engine/kafka engine/command engine/journal content static"},
 	{"web/browsertest", "web/... labs/... engine/kafka engine/command engine/journal content static"},

@@ -4,7 +4,6 @@ package judge
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -33,7 +32,7 @@ var labRuns = []string{
 
 // runCluster runs the engine with what the lab does not offer: a codec, LogAppendTime, other segments, and
 // records with an empty key, an empty value and no key.
-func runCluster(t *testing.T, codec record.Codec, timestampType record.TimestampType) *engine.Cluster {
+func runCluster(t *testing.T, codec record.Codec, timestampType record.TimestampType) (storage.Config, *engine.Cluster) {
 	t.Helper()
 	config := storage.DefaultConfig()
 	config.SegmentBytes, config.IndexIntervalBytes, config.MessageTimestampType = 3000, 200, timestampType
@@ -62,7 +61,7 @@ func runCluster(t *testing.T, codec record.Codec, timestampType record.Timestamp
 			t.Fatal(err)
 		}
 	}
-	return cluster
+	return config, cluster
 }
 
 // dumpedFiles writes what runs of the lab, runs of the engine and appends of drawn batches left on disk, as
@@ -72,14 +71,9 @@ func dumpedFiles(t *testing.T, root string) []string {
 	t.Helper()
 	rnd := draws(t)
 	var files []string
-	add := func(run string, segments ...storage.Segment) {
-		for _, s := range segments {
-			files = append(files, writeSegment(t, root, run, s)...)
-		}
-	}
-	addCluster := func(run string, cluster *engine.Cluster) {
+	add := func(run string, cluster *engine.Cluster) {
 		for _, p := range cluster.View().Partitions {
-			add(filepath.Join(run, p.TopicPartition.String()), p.Log.Segments...)
+			files = append(files, writeSegments(t, root, filepath.Join(run, p.TopicPartition.String()), p.Log.Segments)...)
 		}
 	}
 	runs := labs.NewRuns(64 << 20)
@@ -92,11 +86,12 @@ func dumpedFiles(t *testing.T, root string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		addCluster(fmt.Sprint("lab-", i), cluster)
+		add(fmt.Sprint("lab-", i), cluster)
 	}
 	for codec := record.None; codec <= record.Zstd; codec++ {
 		for _, timestampType := range []record.TimestampType{record.CreateTime, record.LogAppendTime} {
-			addCluster(fmt.Sprintf("%v-%v", codec, timestampType), runCluster(t, codec, timestampType))
+			_, cluster := runCluster(t, codec, timestampType)
+			add(fmt.Sprintf("%v-%v", codec, timestampType), cluster)
 		}
 	}
 	for i := range drawnLogs {
@@ -104,27 +99,23 @@ func dumpedFiles(t *testing.T, root string) []string {
 		for range appendsARun {
 			run.step()
 		}
-		add(fmt.Sprintf("drawn-%d/orders-0", i), run.log.Segments()...)
+		files = append(files, writeSegments(t, root, fmt.Sprintf("drawn-%d/orders-0", i), run.log.Segments())...)
 	}
-	add("written/orders-0", storage.Segment{Bytes: writtenSegment(t)})
-	return files
+	return append(files, writeSegments(t, root, "written/orders-0", []storage.Segment{{Bytes: writtenSegment(t)}})...)
 }
 
-// writeSegment writes a segment's files below root.
-func writeSegment(t *testing.T, root, dir string, s storage.Segment) (files []string) {
+// writeSegments writes the files of segments in a directory below root. It gives their paths below root.
+func writeSegments(t *testing.T, root, dir string, segments []storage.Segment) (files []string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []struct {
-		suffix  string
-		content []byte
-	}{{storage.LogSuffix, s.Bytes}, {storage.OffsetIndexSuffix, s.OffsetIndex}, {storage.TimeIndexSuffix, s.TimeIndex}} {
-		file := filepath.Join(dir, storage.SegmentFileName(s.BaseOffset, f.suffix))
-		if err := os.WriteFile(filepath.Join(root, file), f.content, 0o644); err != nil {
-			t.Fatal(err)
+	for _, s := range segments {
+		for _, f := range []struct {
+			suffix  string
+			content []byte
+		}{{storage.LogSuffix, s.Bytes}, {storage.OffsetIndexSuffix, s.OffsetIndex}, {storage.TimeIndexSuffix, s.TimeIndex}} {
+			file := filepath.Join(dir, storage.SegmentFileName(s.BaseOffset, f.suffix))
+			writeFile(t, filepath.Join(root, file), f.content)
+			files = append(files, file)
 		}
-		files = append(files, file)
 	}
 	return files
 }

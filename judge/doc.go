@@ -5,17 +5,19 @@
 //	make judge
 //	go test -count=1 -v -tags judge ./judge -seed 7
 //
-// Each file *_test.go asks one question of one judge; the judges' side is a small program of the same
-// name in testdata, which answers each line of its standard input with one line. Nothing here is made
-// up by hand: the questions are drawn from a seed, which every test prints.
+// The judges' side of a test is a small program in testdata, which answers each line of its standard input
+// with one line. The questions are drawn from a seed, which every test prints.
 //
-//	Log         Kafka's UnifiedLog and engine/storage append, roll, index, read and refuse alike
-//	Batches     Kafka's MemoryRecords and engine/record write and read the same batches
-//	Dump        Kafka's DumpLogSegments reads what a run wrote as "loglab dump --json" does
-//	Murmur2     Kafka's Utils.murmur2 and BuiltInPartitioner
-//	Assignors   Kafka's RangeAssignor and RoundRobinAssignor
-//	kafkajs     its default and its legacy partitioner
-//	librdkafka  its partitioner functions
+//	TestLog                 Kafka's UnifiedLog appends, rolls, indexes, reads and refuses as engine/storage does
+//	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes
+//	TestDump                DumpLogSegments reads what runs wrote as "loglab dump --json" does
+//	TestBatches             MemoryRecords and engine/record write and read the same batches
+//	TestMarkers             and the same transaction markers
+//	TestMurmur2             Utils.murmur2 and BuiltInPartitioner.partitionForKey
+//	TestAssignors           RangeAssignor and RoundRobinAssignor
+//	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
+//	TestLibrdkafka          librdkafka's partitioner functions
+//	TestLibrdkafkaKeyless   and which keys they take for none
 //
 // It leaves out the network, clocks and threads of the judges: their classes and functions are called
 // directly. A judge that is not installed fails its tests and says what to install. Kafka's jars and

@@ -144,7 +144,11 @@ func (a *Address) set(name, value string) error {
 		}
 		a.Seed = seed
 	case "do":
-		return a.addCommand(value)
+		for _, line := range strings.Split(strings.ReplaceAll(value, "\r\n", "\n"), "\n") { // a form sends several in one
+			if err := a.addCommand(line); err != nil {
+				return err
+			}
+		}
 	case "t":
 		return setNumber(&a.T, name, value, 0, MaxTick)
 	case "horizon":
@@ -255,10 +259,24 @@ func (a Address) Params() []view.Param {
 	return params
 }
 
-// ParamsWithout gives the canonical parameters but for those of the given names: the hidden part of a
-// form that sets them.
-func (a Address) ParamsWithout(names ...string) []view.Param {
-	return slices.DeleteFunc(a.Params(), func(p view.Param) bool { return slices.Contains(names, p.Name) })
+// HiddenParams gives the parameters but for those of the given names: the hidden part of a form that sets
+// them. All commands stand in one parameter, a line each, so that a form stays small.
+func HiddenParams(a Address, names ...string) []view.Param {
+	var do []string
+	var params []view.Param
+	for _, p := range a.Params() {
+		switch {
+		case slices.Contains(names, p.Name):
+		case p.Name == "do":
+			do = append(do, p.Value)
+		default:
+			params = append(params, p)
+		}
+	}
+	if len(do) > 0 {
+		params = append(params, view.Param{Name: "do", Value: strings.Join(do, "\n")})
+	}
+	return params
 }
 
 // Query gives the canonical query.

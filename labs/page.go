@@ -2,6 +2,7 @@ package labs
 
 import (
 	"fmt"
+	"slices"
 
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -17,7 +18,8 @@ func newPage(f Frame) *view.Page {
 		Transport: transport(f), Looks: looks(a), Notices: rejections(f), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
-	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Given: given(a), Forms: []view.Form{commandForm(a)}}
+	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
+	p.Actions.Given, p.Actions.More = given(a)
 	if a.Why != 0 {
 		p.Inspector = why(f)
 	}
@@ -47,23 +49,49 @@ func transport(f Frame) view.Transport {
 		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
 		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, a.Horizon, Thousands(int64(f.View.Now))),
 		Jump: view.Form{
-			ID: "jump", Action: a.Path(), Hidden: a.ParamsWithout("t"), Submit: "Go", Go: "replace",
+			ID: "jump", Action: a.Path(), Hidden: HiddenParams(a, "t"), Submit: "Go", Go: "replace",
 			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Max: end}},
 		},
 		Position: a.T * 100 / end,
 	}
 	t.Play.Play = "/play" + a.String()
 	t.Step.Primary = true
+	t.Marks = marks(a, end)
+	return t
+}
+
+// marksShown is how many marks a scrubber has at most.
+const marksShown = 30
+
+// marks stand at the ticks with commands up to end, one a tick.
+func marks(a Address, end int) []view.Mark {
+	var list []view.Mark
 	for i, s := range a.Do {
 		if s.Tick > end {
-			continue
+			break
 		}
-		t.Marks = append(t.Marks, view.Mark{
-			Position: s.Tick * 100 / end, Tick: s.Tick, Text: s.Command.String(), Ahead: s.Tick > a.T,
-			Link: Replace(fmt.Sprintf("mark-%d", i), s.Command.String(), a.WithTick(s.Tick)),
+		text, n := s.Command.String(), len(list)
+		if n > 0 && list[n-1].Tick == s.Tick {
+			list = list[:n-1]
+			text = "several commands"
+		}
+		list = append(list, view.Mark{
+			Position: s.Tick * 100 / end, Tick: s.Tick, Text: text, Ahead: s.Tick > a.T,
+			Link: Replace(fmt.Sprintf("mark-%d", i), text, a.WithTick(s.Tick)),
 		})
 	}
-	return t
+	around := slices.IndexFunc(list, func(m view.Mark) bool { return m.Ahead })
+	from, to := nearest(len(list), around, marksShown)
+	return list[from:to]
+}
+
+// nearest gives a range of at most most places out of n around the place at; -1 stands for the end.
+func nearest(n, at, most int) (from, to int) {
+	if at < 0 {
+		at = n
+	}
+	from = min(max(at-most/2, 0), max(n-most, 0))
+	return from, min(from+most, n)
 }
 
 // looks lets the reader choose how the page looks.
@@ -81,7 +109,7 @@ func looks(a Address) []view.Link {
 // SettingsForm makes a form of some of the lab's settings; the rest of the address goes along unseen, but
 // for the inspector, which may look at something that the new run does not have.
 func SettingsForm(a Address, id, title, submit string, names ...string) view.Form {
-	form := view.Form{ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Hidden: a.ParamsWithout(append(names, "at", "why")...)}
+	form := view.Form{ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Hidden: HiddenParams(a, append(names, "at", "why")...)}
 	for _, name := range names {
 		for _, s := range a.Lab.Settings {
 			if s.Name == name {
@@ -107,15 +135,15 @@ func field(s Setting, value string) view.Field {
 	return f
 }
 
-// Action makes the controls that give a command at the tick shown. Where commands are stamped later there
-// are two: one that drops them, as acting in the past does, and one that keeps them.
-func Action(a Address, id, text string, cmd command.Command, warn bool) []view.Link {
-	forked := a.WithCommand(cmd, false)
-	links := []view.Link{{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn}}
-	if kept := a.WithCommand(cmd, true); len(kept.Do) != len(forked.Do) {
-		links = append(links, view.Link{ID: id + "-keep", Text: text + ", keep later commands", Href: kept.String(), Go: "push", Warn: warn})
+// AddAction adds the control that gives a command at the tick shown. Where commands are stamped later it
+// drops them, as acting in the past does, and a second control keeps them.
+func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, warn bool) {
+	forked, kept := a.WithCommand(cmd, false), a.WithCommand(cmd, true)
+	p.Actions.Links = append(p.Actions.Links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
+	if later := len(kept.Do) - len(forked.Do); later > 0 {
+		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", Count(later, "command"))
+		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: text, Label: text + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})
 	}
-	return links
 }
 
 // commandForm takes a command as text.
@@ -125,23 +153,33 @@ func commandForm(a Address) view.Form {
 		forked = forked.WithoutCommand(len(forked.Do) - 1)
 	}
 	return view.Form{
-		ID: "command", Title: "Any command", Action: a.Path(), Hidden: forked.Params(), Submit: "Give", Go: "push",
+		ID: "command", Title: "Any command", Action: a.Path(), Hidden: HiddenParams(forked), Submit: "Give", Go: "push",
 		Fields: []view.Field{{ID: "command-do", Name: "do", Label: "Tick and command", Kind: view.Line, Value: fmt.Sprintf("%d:produce p0 KEY", a.T)}},
 		Note:   "One of: " + joinOr(command.Usages()) + ".",
 	}
 }
 
-// given lists the commands of the address.
-func given(a Address) []view.Given {
-	var list []view.Given
+// givenShown is how many commands of an address are listed at most.
+const givenShown = 12
+
+// given lists the commands of the address, or of many those around the tick shown; more says of the rest.
+func given(a Address) (list []view.Given, more string) {
+	around := slices.IndexFunc(a.Do, func(s Stamped) bool { return s.Tick > a.T })
+	from, to := nearest(len(a.Do), around, givenShown)
+	if to-from < len(a.Do) {
+		more = fmt.Sprintf("Commands %d to %d of %d.", from+1, to, len(a.Do))
+	}
 	for i, s := range a.Do {
+		if i < from || i >= to {
+			continue
+		}
 		list = append(list, view.Given{
 			Tick: s.Tick, Text: s.Command.String(), Ahead: s.Tick > a.T,
 			GoTo:   Replace(fmt.Sprintf("given-%d", i), fmt.Sprintf("tick %d", s.Tick), a.WithTick(s.Tick)),
 			Remove: view.Link{ID: fmt.Sprintf("remove-%d", i), Text: "remove", Label: "Remove the command " + s.Command.String(), Href: a.WithoutCommand(i).String(), Go: "push"},
 		})
 	}
-	return list
+	return list, more
 }
 
 // rejections tells of the commands that could not apply, with a way to take each out.

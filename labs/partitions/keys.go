@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
@@ -128,7 +128,7 @@ func shortNames(placed []placedKey) map[string]string {
 	cut := commonPrefix(placed)
 	names := map[string]string{}
 	for _, k := range placed {
-		names[k.key] = narrow(keyName(k.key[cut:]))
+		names[k.key] = narrow(keyName(k.key[cut:]), cellWidth)
 	}
 	return names
 }
@@ -147,11 +147,29 @@ func commonPrefix(placed []placedKey) int {
 	return strings.LastIndexAny(prefix, "-_:/.") + 1
 }
 
-// narrow keeps what fits into a cell.
-func narrow(name string) string {
-	const most = 5
-	if utf8.RuneCountInString(name) <= most {
-		return name
+// cellWidth is how many narrow letters fit into a cell.
+const cellWidth = 5
+
+// narrow cuts a name to that many letters of normal width; Chinese, Japanese and Korean ones and emoji
+// count twice.
+func narrow(name string, most int) string {
+	width := 0
+	for i, r := range name {
+		if width += runeWidth(r); width > most {
+			kept := []rune(name[:i])
+			for width -= runeWidth(r); width > most-1; { // room for the sign that something is cut
+				width -= runeWidth(kept[len(kept)-1])
+				kept = kept[:len(kept)-1]
+			}
+			return string(kept) + "…"
+		}
 	}
-	return string([]rune(name)[:most-1]) + "…"
+	return name
+}
+
+func runeWidth(r rune) int {
+	if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1f000 {
+		return 2
+	}
+	return 1
 }

@@ -74,7 +74,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 func build(f labs.Frame, p *view.Page) {
 	l := newLayout(f)
 	p.Settings = settings(f.Address)
-	p.Actions.Links = actions(f)
+	actions(f, p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
 	if in := inspect(f); in != nil {

@@ -14,9 +14,9 @@ import (
 
 // Bounds of what a page draws, so that it stays small with 64 partitions and 1,000 keys.
 const (
-	stripsShown  = 16
+	stripsShown  = 12
 	columnsShown = 16
-	keysShown    = 160 // in the table, over all partitions shown
+	keysShown    = 120 // in the table, over all partitions shown
 )
 
 // layout is a frame with what the parts of the page share.

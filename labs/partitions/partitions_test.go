@@ -223,6 +223,16 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
+func TestNarrow(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本語": "a日…", "ÄÖÜäö": "ÄÖÜäö", "🙂🙂🙂": "🙂🙂…", "\"\"": "\"\"",
+	} {
+		if got := narrow(name, 5); got != want {
+			t.Errorf("%s in 5 places: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // A command that cannot apply is told, with a link that takes out that command and no other.
 func TestRejectedCommandIsTold(t *testing.T) {
 	_, p := frame(t, "do=2:pause+c1&do=3:pause+c9&do=4:resume+c1&t=3")
@@ -256,8 +266,8 @@ func TestCausesLeadBack(t *testing.T) {
 // The bounds of an address are those that the engine takes.
 func TestLargestOfEverything(t *testing.T) {
 	_, p := frame(t, "partitions=64&baseline=1&consumers=64&keys=1000&rate=100&t=30&partitioner=kafkajs-legacy&assignor=roundrobin")
-	if len(p.Picture.Strips) != stripsShown || len(p.Picture.Pages) != 4 {
-		t.Errorf("%d strips and %d pages, want %d and 4", len(p.Picture.Strips), len(p.Picture.Pages), stripsShown)
+	if len(p.Picture.Strips) != stripsShown || len(p.Picture.Pages) != 6 {
+		t.Errorf("%d strips and %d pages, want %d and 6", len(p.Picture.Strips), len(p.Picture.Pages), stripsShown)
 	}
 	var refused *labs.AddressError
 	if _, err := labs.Parse(Lab(), labs.Pages, "keys=1001"); !errors.As(err, &refused) {

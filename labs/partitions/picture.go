@@ -19,7 +19,7 @@ func (l *layout) picture() view.Picture {
 			{Kind: "waiting", Text: "not read yet"}, {Kind: "read", Text: "read"}, {Kind: "new", Text: "written in this tick"},
 			{Kind: "segment", Text: "a segment begins"},
 		},
-		Path: l.Address.Path(), Hidden: l.Address.ParamsWithout("at", "why"),
+		Path: l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
 		Messages: l.messages(), Tables: []view.Table{l.table()},
 	}
 	if l.baseline != l.partitions() {
@@ -80,7 +80,7 @@ func (l *layout) strip(i int) view.Strip {
 	s := view.Strip{
 		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: "segment:" + name + ":" + fmt.Sprint(p.Log.Segments[len(p.Log.Segments)-1].BaseOffset),
 		First: int64(first), Columns: columnsShown, Empty: "no records yet",
-		Count: fmt.Sprintf("%s, %s B, %s", labs.Count(int(end-start), "record"), labs.Thousands(int64(p.Log.Bytes)), labs.Count(len(p.Log.Segments), "segment")),
+		Count: fmt.Sprintf("%s, %s\u00a0B, %s", labs.Count(int(end-start), "record"), labs.Thousands(int64(p.Log.Bytes)), labs.Count(len(p.Log.Segments), "segment")),
 	}
 	if r != nil {
 		s.Owner, s.Lag = "read by "+string(r.member.ID), labs.Thousands(r.lag)+" to read"
@@ -119,7 +119,7 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 		words = append(words, "no key")
 	} else {
 		key := string(rec.Key)
-		c.Text = narrow(keyName(key))
+		c.Text = narrow(keyName(key), cellWidth)
 		words = append(words, "key "+keyName(key))
 		if at, ok := l.places[key]; ok {
 			k := l.placed[at]

@@ -55,20 +55,21 @@ func presets(a labs.Address) []view.Link {
 	return links
 }
 
-// actions are the commands that make sense here.
-func actions(f labs.Frame) []view.Link {
+// actions adds the commands that make sense here.
+func actions(f labs.Frame, p *view.Page) {
 	a := f.Address
 	key := "order-1"
 	if keys := keysOf(a.Values.Text("keys")); len(keys) > 0 {
 		key = keys[0]
 	}
-	links := labs.Action(a, "do-produce", "Produce "+keyName(key), command.Produce{Producer: "p0", Key: key, Default: true}, false)
-	links = append(links, labs.Action(a, "do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)...)
+	add := func(id, text string, cmd command.Command, warn bool) { labs.AddAction(p, a, id, text, cmd, warn) }
+	add("do-produce", "Produce "+narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
+	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
 	toggle := func(node kafka.NodeID, paused bool) {
 		if paused {
-			links = append(links, labs.Action(a, "do-resume-"+string(node), "Resume "+string(node), command.Resume{Node: node}, false)...)
+			add("do-resume-"+string(node), "Resume "+string(node), command.Resume{Node: node}, false)
 		} else {
-			links = append(links, labs.Action(a, "do-pause-"+string(node), "Pause "+string(node), command.Pause{Node: node}, true)...)
+			add("do-pause-"+string(node), "Pause "+string(node), command.Pause{Node: node}, true)
 		}
 	}
 	const mostMembers = 8 // the rest by the command field
@@ -77,11 +78,11 @@ func actions(f labs.Frame) []view.Link {
 			toggle(kafka.NodeID(m.ID), m.Paused)
 		}
 	}
-	for _, p := range f.View.Producers {
-		toggle(p.ID, p.Paused)
+	for _, producer := range f.View.Producers {
+		toggle(producer.ID, producer.Paused)
 	}
 	for _, b := range f.View.Brokers {
 		toggle(b.Node, b.Paused)
 	}
-	return append(links, labs.Action(a, "do-wait", "Wait 1 s", command.Wait{Span: 1000}, false)...)
+	add("do-wait", "Wait 1 s", command.Wait{Span: 1000}, false)
 }

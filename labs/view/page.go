@@ -121,10 +121,13 @@ type Option struct {
 
 // Actions are the commands that can be given at the tick shown.
 type Actions struct {
-	Title string // "Now, at tick 5"
-	Links []Link
-	Forms []Form
-	Given []Given // the commands of this address, in order
+	Title     string // "Now, at tick 5"
+	Links     []Link
+	KeepTitle string // what Keep is for
+	Keep      []Link // the same commands as Links, keeping those stamped later; empty: none are
+	Forms     []Form
+	Given     []Given // the commands of the address, in order
+	More      string  // commands not listed, in words; empty: all are
 }
 
 // Given is one command of the address, with the ways to go to it and to take it away.

@@ -151,3 +151,6 @@ func tickText(tick int) string { return "t" + strconv.Itoa(tick) }
 // inspectorAddress is the action of the picture's form: without JavaScript the answer opens at the
 // inspector.
 func inspectorAddress(path string) string { return path + "#inspector" }
+
+// termText names a term of the glossary by its slug.
+func termText(slug string) string { return strings.ReplaceAll(slug, "-", " ") }
