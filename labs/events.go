@@ -10,7 +10,7 @@ import (
 )
 
 // shownEvents is how many events the log of a page lists.
-const shownEvents = 28
+const shownEvents = 20
 
 // events lists what happened last, newest first. Single messages and waiting fetches are left out: they
 // stand in the causes of the others.
@@ -31,7 +31,7 @@ func events(f Frame) view.Events {
 		list.Lines = append(list.Lines, EventLine(f.Address, e))
 	}
 	if left > 0 {
-		list.More = fmt.Sprintf("%s earlier events, single messages and waiting fetches are not listed. The command line prints all: loglab run '%s'", Thousands(int64(left)), f.Address)
+		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", Thousands(int64(left)), f.Address)
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 const (
 	stripsShown  = 12
 	columnsShown = 16
-	keysShown    = 120 // in the table, over all partitions shown
+	keysShown    = 96 // in the table, over all partitions shown
 )
 
 // layout is a frame with what the parts of the page share.

@@ -160,7 +160,7 @@ func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
 // messages lists what is on its way.
 func (l *layout) messages() view.Messages {
 	list := view.Messages{Title: "On the network", Empty: "No message is on its way."}
-	const most = 24
+	const most = 16
 	for _, m := range l.View.UnderWay {
 		kind := "request"
 		if m.Answer {

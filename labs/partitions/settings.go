@@ -13,7 +13,7 @@ import (
 func settings(a labs.Address) []view.Form {
 	names := []string{"partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate"}
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
-	own.Note = fmt.Sprintf("One a line, any text; a blank line is an empty key. At most %d, as far as they fit an address of %s bytes.", maxOwnKeys, labs.Thousands(labs.MaxQuery))
+	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d, within an address of %s bytes.", maxOwnKeys, labs.Thousands(labs.MaxQuery))
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
 		names = append(names[:6:6], "rate")
@@ -27,7 +27,6 @@ func settings(a labs.Address) []view.Form {
 	}
 	if made {
 		own.Fields[0].Value = ""
-		own.Note += " Now " + labs.Count(len(keysOf(a.Values.Text("keys"))), "made key") + " in use."
 	}
 	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
 	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
