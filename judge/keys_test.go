@@ -61,12 +61,12 @@ func placesOf(t *testing.T, name string, key []byte) string {
 	return strings.Join(places, " ")
 }
 
-// comparePlaces holds the named partitioner of ours against the answers to keyQuestions.
-func comparePlaces(t *testing.T, name string, keys [][]byte, answers []string) {
+// comparePlaces holds the named partitioner of ours against what a judge answered to keyQuestions.
+func comparePlaces(t *testing.T, name string, keys [][]byte, judged []string) {
 	t.Helper()
 	for i, key := range keys {
-		if ours := placesOf(t, name, key); ours != answers[i] {
-			t.Fatalf("%s, key %x, partitions of topics with %v:\n ours  %s\n judge %s", name, key, partitionCounts, ours, answers[i])
+		if ours := placesOf(t, name, key); ours != judged[i] {
+			t.Fatalf("%s, key %x, partitions of topics with %v:\n ours  %s\n judge %s", name, key, partitionCounts, ours, judged[i])
 		}
 	}
 	t.Logf("%s: %d keys in %d sizes of topic", name, len(keys), len(partitionCounts))

@@ -164,7 +164,7 @@ func (r *logRun) lookUp() {
 func (r *logRun) read() {
 	from := kafka.Offset(r.rnd.IntN(int(r.log.LogEndOffset()) + 2))
 	highWatermark := r.bounds[r.rnd.IntN(len(r.bounds))]
-	maxBytes, minOneMessage := r.rnd.IntN(3000), r.rnd.IntN(2) == 0
+	maxBytes, minOneMessage := r.oneOf(0, 200, r.rnd.IntN(3000)), r.rnd.IntN(2) == 0
 	read, err := r.log.Read(from, maxBytes, highWatermark, minOneMessage)
 	said := fmt.Sprintf("%x %t", read.Bytes, read.FirstEntryIncomplete)
 	if err != nil {

@@ -68,7 +68,7 @@ func output(t *testing.T, command *exec.Cmd) string {
 	var out, errors bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errors
 	if err := command.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", command, err, tail(out.String()), errors.String())
+		t.Fatalf("%.300s: %v\n%s\n%s", command, err, tail(out.String()), errors.String())
 	}
 	return out.String()
 }
@@ -85,7 +85,7 @@ func answers(t *testing.T, judge *exec.Cmd, questions []string) []string {
 	judge.Stdin = strings.NewReader(strings.Join(questions, "\n") + "\n")
 	lines := strings.Split(strings.TrimSuffix(output(t, judge), "\n"), "\n")
 	if len(lines) != len(questions) {
-		t.Fatalf("%s: %d answers to %d questions; the last: %s", judge, len(lines), len(questions), tail(lines[len(lines)-1]))
+		t.Fatalf("%.300s: %d answers to %d questions; the last: %s", judge, len(lines), len(questions), tail(lines[len(lines)-1]))
 	}
 	return lines
 }

@@ -71,11 +71,89 @@ func (s *Scanner) Next() bool {
 		s.err = s.corrupt(s.at, "the records end after %d of %d", s.seen, s.batch.RecordsCount)
 		return false
 	}
-	if s.err = s.decode(); s.err != nil {
-		return false
+	if !s.decodePlain() {
+		if s.err = s.decode(); s.err != nil {
+			return false
+		}
 	}
 	s.seen++
 	return true
+}
+
+// decodePlain reads the record at s.at and moves on if it is one of the usual kind: no headers, and no
+// number of more than two bytes. Nearly all are, and this takes half the time of decode. It reports false
+// and changes nothing where it does not know its way, be the record unusual or damaged.
+func (s *Scanner) decodePlain() bool {
+	d := s.data
+	length, at := shortVarint(d, s.at)
+	end := at + int(length)
+	if at == 0 || length < minRecordSize-1 || end > len(d) {
+		return false
+	}
+	d = d[:end]
+	timestampDelta, at := shortVarint(d, at+1) // behind the attributes
+	if at == 0 {
+		return false
+	}
+	offsetDelta, at := shortVarint(d, at)
+	if at == 0 {
+		return false
+	}
+	key, at := shortBytes(d, at)
+	if at == 0 {
+		return false
+	}
+	value, at := shortBytes(d, at)
+	if at == 0 || at != end-1 || d[at] != 0 { // what is left is a header count of 0
+		return false
+	}
+	s.fill(s.at, end, int64(timestampDelta), offsetDelta, key, value, nil)
+	return true
+}
+
+// shortVarint reads a zigzag varint of one or two bytes, with at least one byte behind the first; next is 0
+// where there is none.
+func shortVarint(d []byte, at int) (v int32, next int) {
+	if at+1 >= len(d) {
+		return 0, 0
+	}
+	u := uint32(d[at])
+	if u < 0x80 {
+		return int32(u>>1) ^ -int32(u&1), at + 1
+	}
+	high := uint32(d[at+1])
+	if high >= 0x80 {
+		return 0, 0
+	}
+	u = u&0x7f | high<<7
+	return int32(u>>1) ^ -int32(u&1), at + 2
+}
+
+// shortBytes reads a length of one or two bytes and as many bytes; next is 0 where it cannot.
+func shortBytes(d []byte, at int) (b []byte, next int) {
+	length, at := shortVarint(d, at)
+	if at == 0 || length < -1 || int(length) > len(d)-at {
+		return nil, 0
+	}
+	if length == -1 {
+		return nil, at
+	}
+	next = at + int(length)
+	return d[at:next:next], next
+}
+
+// fill makes the record between two positions the current one and moves on behind it.
+func (s *Scanner) fill(start, end int, timestampDelta int64, offsetDelta int32, key, value []byte, headers []Header) {
+	r := &s.record
+	r.Offset = s.batch.BaseOffset + kafka.Offset(offsetDelta)
+	r.OffsetDelta, r.TimestampDelta = offsetDelta, timestampDelta
+	r.Timestamp = s.batch.BaseTimestamp + kafka.Timestamp(timestampDelta)
+	if s.batch.Attributes&logAppendTimeBit != 0 {
+		r.Timestamp = s.batch.MaxTimestamp
+	}
+	r.Key, r.Value, r.Headers = key, value, headers
+	r.Position, r.Size = start, end-start
+	s.at = end
 }
 
 // Record gives the record that Next went to.
@@ -100,34 +178,31 @@ func (s *Scanner) decode() error {
 		return s.corrupt(start, "length of record %d is 0, at least %d is needed", s.seen, minRecordSize-1)
 	}
 	s.at++ // attributes: unused
-	r := &s.record
 	timestampDelta, n, err := varlong(s.data[s.at:])
 	if err != nil {
 		return s.corrupt(s.at, "timestampDelta of record %d: %v", s.seen, err)
 	}
 	s.at += n
-	if r.OffsetDelta, err = s.varint("offsetDelta"); err != nil {
+	offsetDelta, err := s.varint("offsetDelta")
+	if err != nil {
 		return err
 	}
-	if r.Key, err = s.bytes("key"); err != nil {
+	key, err := s.bytes("key")
+	if err != nil {
 		return err
 	}
-	if r.Value, err = s.bytes("value"); err != nil {
+	value, err := s.bytes("value")
+	if err != nil {
 		return err
 	}
-	if r.Headers, err = s.headers(); err != nil {
+	headers, err := s.headers()
+	if err != nil {
 		return err
 	}
 	if s.at != end {
 		return s.corrupt(start, "length of record %d is %d, its fields take %d", s.seen, length, int(length)+s.at-end)
 	}
-	r.Offset = s.batch.BaseOffset + kafka.Offset(r.OffsetDelta)
-	r.TimestampDelta = timestampDelta
-	r.Timestamp = s.batch.BaseTimestamp + kafka.Timestamp(timestampDelta)
-	if s.batch.Attributes&logAppendTimeBit != 0 {
-		r.Timestamp = s.batch.MaxTimestamp
-	}
-	r.Position, r.Size = start, end-start
+	s.fill(start, end, timestampDelta, offsetDelta, key, value, headers)
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (l *Log) maybeRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) *R
 	size := l.active.size(l.disk)
 	l.sealed = append(l.sealed, l.active)
 	l.active = l.createSegment(base, now)
-	l.disk.Reserve(l.active.log, size) // a guess: as much as the last one took
+	l.disk.Reserve(l.active.log, min(size+len(in.bytes), l.config.SegmentBytes)) // a guess: about what the last one took
 	return roll
 }
 
