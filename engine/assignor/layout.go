@@ -63,6 +63,7 @@ func compareMembers(a, b Member) int {
 		}
 		return 1
 	}
+	// Java compares UTF-16 units; for text below U+FFFF, which ids are, that is the order of the bytes.
 	return cmp.Or(cmp.Compare(a.InstanceID, b.InstanceID), cmp.Compare(a.ID, b.ID))
 }
 

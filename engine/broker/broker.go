@@ -46,7 +46,9 @@ func New(id kafka.BrokerID, start kafka.Timestamp, topic Topic) *Broker {
 	b := &Broker{id: id, node: NodeID(id), start: start, disk: &simdisk.Disk{}, topic: topic}
 	for i := range topic.Partitions {
 		tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
-		b.partitions = append(b.partitions, partition{tp: tp, log: storage.New(b.disk, tp.String(), topic.Config, start)})
+		log := storage.New(b.disk, tp.String(), topic.Config, start)
+		log.AssignEpochStartOffset(0, 0) // it becomes the leader
+		b.partitions = append(b.partitions, partition{tp: tp, log: log})
 	}
 	return b
 }

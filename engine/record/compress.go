@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -131,7 +130,8 @@ const (
 )
 
 // decodeZstd reads zstd frames. The output grows by trying again with four times the room, because
-// the library would else go by the size that a frame declares.
+// the library would else go by the size that a frame declares. Any error may mean that there was too
+// little room: the library has several for it.
 func decodeZstd(src []byte) ([]byte, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMaxWindow), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
@@ -141,7 +141,7 @@ func decodeZstd(src []byte) ([]byte, error) {
 	most := min(len(src)*zstdMaxRatio, MaxDecompressedBytes)
 	for room := min(len(src)*8, most); ; room = min(room*4, most) {
 		out, err := decoder.DecodeAll(src, make([]byte, 0, room))
-		if room == most || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		if room == most || err == nil {
 			return out, err
 		}
 	}

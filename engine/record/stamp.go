@@ -22,8 +22,20 @@ func Stamp(b []byte, base kafka.Offset, epoch kafka.LeaderEpoch) {
 // whole batch.
 //
 // Source: DefaultRecordBatch.setMaxTimestamp.
-func StampLogAppendTime(b []byte, ts kafka.Timestamp) {
-	attributes := Attributes(binary.BigEndian.Uint16(b[atAttributes:])) | logAppendTimeBit
+func StampLogAppendTime(b []byte, ts kafka.Timestamp) { stampMaxTimestamp(b, logAppendTimeBit, ts) }
+
+// StampCreateTime corrects the batch b, whose timestamp type or maxTimestamp does not fit its records: the
+// type becomes CreateTime and maxTimestamp the largest timestamp of a record, and the CRC is computed
+// anew. b must be exactly one whole batch.
+//
+// Source: DefaultRecordBatch.setMaxTimestamp.
+func StampCreateTime(b []byte, largest kafka.Timestamp) { stampMaxTimestamp(b, 0, largest) }
+
+// stampMaxTimestamp writes timestamp type and maxTimestamp. Attribute bits that mean nothing are cleared, as
+// Kafka does when it writes the attributes anew.
+func stampMaxTimestamp(b []byte, timestampType Attributes, ts kafka.Timestamp) {
+	attributes := Attributes(binary.BigEndian.Uint16(b[atAttributes:]))
+	attributes = attributes&^(unusedAttributes|logAppendTimeBit) | timestampType
 	binary.BigEndian.PutUint16(b[atAttributes:], uint16(attributes))
 	binary.BigEndian.PutUint64(b[atMaxTimestamp:], uint64(ts))
 	putCRC(b)

@@ -70,9 +70,10 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 		record.StampLogAppendTime(stored, now)
 		appended.LogAppendTime = now
 	case in.restamp:
-		stampCreateTime(stored, in.maxTimestamp)
+		record.StampCreateTime(stored, in.maxTimestamp)
 	}
 	l.active.noteAppended(l.disk, &appended, in.maxTimestamp, l.config.IndexIntervalBytes)
+	l.active.modified = now
 	l.logEndOffset = last + 1
 	return appended, nil
 }

@@ -57,7 +57,7 @@ func onlyBatch(b []byte) (record.Batch, *Refusal) {
 	switch {
 	case errors.Is(err, record.ErrEnd), errors.Is(err, record.ErrTorn):
 		return batch, refuse(kerr.InvalidRecord, "no whole batch in %s bytes: %v", grouped(len(b)), err)
-	case len(b) > magicAt && b[magicAt] != record.Magic:
+	case len(b) > magicAt && b[magicAt] < record.Magic:
 		return batch, refuse(kerr.InvalidRecord, "magic is %d, a produce request takes only %d", int8(b[magicAt]), record.Magic)
 	case err != nil:
 		return batch, refuse(kerr.CorruptMessage, "%v", err)
@@ -91,15 +91,18 @@ func checkHeader(b record.Batch) *Refusal {
 }
 
 // checkRecords reads every record and returns the largest timestamp, NoTimestamp if none has one.
-// A timestamp out of bounds anywhere in the batch decides over a missing key.
+// All records are read before the first fault decides; a timestamp out of bounds decides over a missing key.
 //
 // Simplified: a batch whose offset deltas are not 0, 1, 2 … is refused with INVALID_RECORD. Kafka
 // takes it as it is, or compresses it anew with the right deltas.
 //
+// Simplified: a compressed block that its codec cannot have written is refused with INVALID_RECORD; Kafka
+// answers UNKNOWN_SERVER_ERROR in most such cases.
+//
 // Source: LogValidator.validateRecord and processRecordErrors.
 func (c *Config) checkRecords(b record.Batch, now kafka.Timestamp) (kafka.Timestamp, *Refusal) {
 	largest := kafka.NoTimestamp
-	var noKey *Refusal
+	var noKey, badTime *Refusal
 	next := int32(0)
 	scan := b.Scan()
 	for ; scan.Next(); next++ {
@@ -115,11 +118,19 @@ func (c *Config) checkRecords(b record.Batch, now kafka.Timestamp) (kafka.Timest
 			continue
 		}
 		if refusal := c.checkTimestamp(b, r.Timestamp, next, now); refusal != nil {
-			return largest, refusal
+			if badTime == nil {
+				badTime = refusal
+			}
 		}
 	}
 	if err := scan.Err(); err != nil {
+		if b.Attributes.Codec() > record.Zstd {
+			return largest, refuse(kerr.UnknownServerError, "%v", err)
+		}
 		return largest, refuse(kerr.InvalidRecord, "%v", err)
+	}
+	if badTime != nil {
+		return largest, badTime
 	}
 	return largest, noKey
 }

@@ -15,7 +15,7 @@ type Read struct {
 	// same as in the segment. The last batch may be cut. Empty if there was nothing to return. The
 	// slice is shared, never changes and must not be changed.
 	Bytes []byte
-	// FirstEntryIncomplete says that not even the first batch fits into the limit. A broker then
+	// FirstEntryIncomplete says that not even the first batch fits into a limit above 0. A broker then
 	// sends nothing rather than a piece of a batch.
 	FirstEntryIncomplete bool
 	// SegmentBase is the base offset of the segment that was read; NoOffset if none was.
@@ -84,7 +84,7 @@ func (l *Log) Read(from kafka.Offset, maxBytes int, upTo kafka.Offset, minOneMes
 		stop := min(end, lookup.Position+limit)
 		return Read{
 			Bytes:                l.disk.Bytes(s.log)[lookup.Position:stop:stop],
-			FirstEntryIncomplete: limit < first.Size(),
+			FirstEntryIncomplete: limit > 0 && limit < first.Size(),
 			SegmentBase:          s.base,
 			Lookup:               lookup,
 		}, nil

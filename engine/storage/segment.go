@@ -20,6 +20,18 @@ type segment struct {
 	lastTimeIndexed     kafka.Timestamp // timestamp of the last time index entry, or NoTimestamp
 
 	bytesSinceLastIndexEntry int
+	modified                 kafka.Timestamp // when the .log file was last written, by the broker's clock
+}
+
+// largestTimestamp is the largest timestamp of a record, or where none has one the time at which the file
+// was last written.
+//
+// Source: LogSegment.largestTimestamp.
+func (s *segment) largestTimestamp() kafka.Timestamp {
+	if s.largest.Timestamp >= 0 {
+		return s.largest.Timestamp
+	}
+	return s.modified
 }
 
 // createSegment makes the three files of an empty segment.
@@ -30,6 +42,7 @@ func (l *Log) createSegment(base kafka.Offset, now kafka.Timestamp) segment {
 		log:                 l.disk.Create(path + LogSuffix),
 		offsetIndex:         l.disk.Create(path + OffsetIndexSuffix),
 		timeIndex:           l.disk.Create(path + TimeIndexSuffix),
+		modified:            now,
 		created:             now,
 		firstBatchTimestamp: kafka.NoTimestamp,
 		lastOffset:          base - 1,

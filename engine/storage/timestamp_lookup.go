@@ -49,7 +49,7 @@ func (l *Log) OffsetForTimestamp(target kafka.Timestamp) (TimestampLookup, error
 		IndexEntryNumber: -1,
 	}
 	for i := 0; i <= len(l.sealed); i++ {
-		if s := l.segmentAt(i); s.largest.Timestamp >= target {
+		if s := l.segmentAt(i); s.largestTimestamp() >= target {
 			err := l.searchTimestamp(s, target, &found)
 			return found, err
 		}
