@@ -31,7 +31,7 @@ func events(f Frame) view.Events {
 		list.Lines = append(list.Lines, EventLine(f.Address, e))
 	}
 	if left > 0 {
-		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", Thousands(int64(left)), f.Address)
+		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", kafka.Thousands(left), f.Address)
 	}
 	return list
 }
@@ -120,7 +120,7 @@ func change(f Frame) string {
 	var parts []string
 	add := func(n int, noun, verb string) {
 		if n > 0 {
-			parts = append(parts, Count(n, noun)+" "+verb)
+			parts = append(parts, kafka.Count(n, noun)+" "+verb)
 		}
 	}
 	add(commands, "command", "given")

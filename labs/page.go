@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine/command"
 	"loglab/engine/journal"
+	"loglab/engine/kafka"
 	"loglab/labs/view"
 )
 
@@ -47,7 +48,7 @@ func transport(f Frame) view.Transport {
 		Step:  step("step", "Step", "One tick on", "ArrowRight", a.WithTick(a.T+1), 1),
 		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.Horizon), "Space", a.WithTick(max(a.Horizon, a.T)), 0),
 		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
-		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, a.Horizon, Thousands(int64(f.View.Now))),
+		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, a.Horizon, kafka.Thousands(f.View.Now)),
 		Jump: view.Form{
 			ID: "jump", Action: a.Path(), Hidden: HiddenParams(a, "t"), Submit: "Go", Go: "replace",
 			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Max: end}},
@@ -141,7 +142,7 @@ func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, wa
 	forked, kept := a.WithCommand(cmd, false), a.WithCommand(cmd, true)
 	p.Actions.Links = append(p.Actions.Links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
 	if later := len(kept.Do) - len(forked.Do); later > 0 {
-		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", Count(later, "command"))
+		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", kafka.Count(later, "command"))
 		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: text, Label: text + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})
 	}
 }

@@ -83,7 +83,7 @@ func checkTopics(topics []Topic) error {
 	partitions := int64(0)
 	for _, topic := range topics {
 		if !legalTopicName(topic.Name) {
-			return fmt.Errorf("topics: %.80q is no topic name, allowed are 1 to 249 of a-z, A-Z, 0-9, '.', '_', '-', but not . and ..", topic.Name)
+			return fmt.Errorf("topics: %.80q is no topic name, allowed are 1 to 249 of a-z, A-Z, 0-9, '.', '_', '-', but neither . nor .. alone", topic.Name)
 		}
 		if names[topic.Name] {
 			return fmt.Errorf("topics: %q is given twice", topic.Name)

@@ -64,7 +64,7 @@ func (b NodeResumed) Text() string { return fmt.Sprintf("waiting=%d", b.Waiting)
 
 // Sentence says what comes next.
 func (b NodeResumed) Sentence() string {
-	return "The process goes on and takes " + count(b.Waiting, "message") + " that had arrived meanwhile, in order."
+	return "The process goes on and takes " + kafka.Count(b.Waiting, "message") + " that had arrived meanwhile, in order."
 }
 
 // TimePassed says that a wait is over.
@@ -80,5 +80,5 @@ func (b TimePassed) Text() string { return fmt.Sprintf("%d ms", b.Span) }
 
 // Sentence gives the span.
 func (b TimePassed) Sentence() string {
-	return fmt.Sprintf("%s ms passed; all that fell due in them has happened.", thousands(int64(b.Span)))
+	return fmt.Sprintf("%s ms passed; all that fell due in them has happened.", kafka.Thousands(b.Span))
 }

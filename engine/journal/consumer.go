@@ -21,7 +21,7 @@ func (b MetadataLearned) Text() string { return fmt.Sprintf("%s partitions=%d", 
 
 // Sentence gives name and count.
 func (b MetadataLearned) Sentence() string {
-	return fmt.Sprintf("The client learned from a Metadata response that %s has %s.", b.Topic, count(b.Partitions, "partition"))
+	return fmt.Sprintf("The client learned from a Metadata response that %s has %s.", b.Topic, kafka.Count(b.Partitions, "partition"))
 }
 
 // PartitionsAssigned says which partitions a member of a group reads from now on.
@@ -95,7 +95,7 @@ func (b FetchParked) Text() string {
 // Sentence says until when.
 func (b FetchParked) Sentence() string {
 	return fmt.Sprintf("The fetch of %s waits here: fewer than fetch.min.bytes = %d bytes are there for it; it is answered when they are, or after fetch.max.wait.ms = %s ms.",
-		b.From, b.MinBytes, thousands(int64(b.MaxWait)))
+		b.From, b.MinBytes, kafka.Thousands(b.MaxWait))
 }
 
 // RecordsRead says that a consumer took records out of a fetch response and moved its position.
@@ -117,9 +117,9 @@ func (b RecordsRead) Text() string {
 
 // Sentence gives the move of the position.
 func (b RecordsRead) Sentence() string {
-	s := fmt.Sprintf("Read %s of %s; the position moves from %d to %d.", count(b.Records, "record"), b.TopicPartition, b.From, b.To)
+	s := fmt.Sprintf("Read %s of %s; the position moves from %d to %d.", kafka.Count(b.Records, "record"), b.TopicPartition, b.From, b.To)
 	if b.Skipped > 0 {
-		s += fmt.Sprintf(" %s before the position came along, because a response begins with the whole batch that holds it.", count(b.Skipped, "record"))
+		s += fmt.Sprintf(" %s before the position came along, because a response begins with the whole batch that holds it.", kafka.Count(b.Skipped, "record"))
 	}
 	return s
 }

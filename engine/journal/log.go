@@ -20,7 +20,7 @@ func (b TopicCreated) Text() string { return fmt.Sprintf("%s partitions=%d", b.T
 
 // Sentence gives name and count.
 func (b TopicCreated) Sentence() string {
-	return fmt.Sprintf("Topic %s was created with %s, replication factor 1.", b.Topic, count(b.Partitions, "partition"))
+	return fmt.Sprintf("Topic %s was created with %s, replication factor 1.", b.Topic, kafka.Count(b.Partitions, "partition"))
 }
 
 // BatchAppended says that a leader appended a record batch to its log.
@@ -51,7 +51,7 @@ func (b BatchAppended) Sentence() string {
 		offsets = fmt.Sprintf("offsets %d to %d", b.BaseOffset, b.LastOffset)
 	}
 	return fmt.Sprintf("%s got %s in a batch of %s bytes: %s, at byte %s of %020d.log.",
-		b.TopicPartition, count(b.Records(), "record"), thousands(int64(b.Bytes)), offsets, thousands(int64(b.Position)), b.Segment)
+		b.TopicPartition, kafka.Count(b.Records(), "record"), kafka.Thousands(b.Bytes), offsets, kafka.Thousands(b.Position), b.Segment)
 }
 
 // SegmentRolled says that a new segment was begun.
@@ -93,7 +93,7 @@ func (b IndexEntryAdded) Text() string {
 // Sentence gives the entry and why it was due.
 func (b IndexEntryAdded) Sentence() string {
 	return fmt.Sprintf("%s got the index entry offset %d at byte %s: more than index.interval.bytes = %s bytes had come since the last.",
-		b.TopicPartition, b.Offset, thousands(int64(b.Position)), thousands(int64(b.Interval)))
+		b.TopicPartition, b.Offset, kafka.Thousands(b.Position), kafka.Thousands(b.Interval))
 }
 
 // HighWatermarkAdvanced says that a leader made more records visible to consumers.

@@ -28,7 +28,7 @@ func (b MessageSent) Text() string {
 // Sentence says what is on its way.
 func (b MessageSent) Sentence() string {
 	return fmt.Sprintf("Sent a %s %s (version %d, correlation id %d) to %s; it arrives in %s ms.",
-		b.API, direction(b.Response), b.Version, b.Correlation, b.To, thousands(int64(b.Arrives)))
+		b.API, direction(b.Response), b.Version, b.Correlation, b.To, kafka.Thousands(b.Arrives))
 }
 
 // MessageDelivered says that a message arrived.

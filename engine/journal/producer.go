@@ -35,7 +35,7 @@ func (b RecordPartitioned) Sentence() string {
 		return fmt.Sprintf("A record without a key goes to %s, the choice of %s.", b.TopicPartition, b.Partitioner)
 	}
 	return fmt.Sprintf("The record with %s goes to %s: its %s hash, as this client maps it, is %s, and that modulo %d is %d.",
-		keyText(b.Key, false), b.TopicPartition, b.Partitioner, thousands(int64(b.Hash)), b.Partitions, b.TopicPartition.Partition)
+		keyText(b.Key, false), b.TopicPartition, b.Partitioner, kafka.Thousands(b.Hash), b.Partitions, b.TopicPartition.Partition)
 }
 
 // StickyPartitionSwitched says that records without a key now go to another partition.
@@ -57,7 +57,7 @@ func (b StickyPartitionSwitched) Text() string {
 // Sentence gives the rule.
 func (b StickyPartitionSwitched) Sentence() string {
 	return fmt.Sprintf("Records without a key now go to partition %d: %d had got %s bytes, and the producer stays until at least batch.size = %s.",
-		b.To, b.From, thousands(int64(b.Bytes)), thousands(int64(b.BatchSize)))
+		b.To, b.From, kafka.Thousands(b.Bytes), kafka.Thousands(b.BatchSize))
 }
 
 // BatchesSent says that a producer closed batches and sent them in one request.
@@ -79,7 +79,7 @@ func (b BatchesSent) Text() string {
 // Sentence gives the counts and the reason.
 func (b BatchesSent) Sentence() string {
 	return fmt.Sprintf("%s with %s (%s bytes) went into one Produce request: %s.",
-		count(b.Batches, "batch"), count(b.Records, "record"), thousands(int64(b.Bytes)), b.Reason)
+		kafka.Count(b.Batches, "batch"), kafka.Count(b.Records, "record"), kafka.Thousands(b.Bytes), b.Reason)
 }
 
 // ProduceAcknowledged says that a producer learned that its batch is in the log.
@@ -101,7 +101,7 @@ func (b ProduceAcknowledged) Text() string {
 // Sentence says what the producer now knows.
 func (b ProduceAcknowledged) Sentence() string {
 	return fmt.Sprintf("The producer was told that %s of %s %s written from offset %d (acks=%s).",
-		count(b.Records, "record"), b.TopicPartition, were(b.Records), b.BaseOffset, b.Acks)
+		kafka.Count(b.Records, "record"), b.TopicPartition, were(b.Records), b.BaseOffset, b.Acks)
 }
 
 // ProduceFailed says that a producer was told that its batch was refused.
@@ -121,5 +121,5 @@ func (b ProduceFailed) Text() string {
 
 // Sentence gives the code.
 func (b ProduceFailed) Sentence() string {
-	return fmt.Sprintf("The producer gave up %s for %s: the broker answered %s.", count(b.Records, "record"), b.TopicPartition, b.Error)
+	return fmt.Sprintf("The producer gave up %s for %s: the broker answered %s.", kafka.Count(b.Records, "record"), b.TopicPartition, b.Error)
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"hash/crc32"
+
+	"loglab/engine/kafka"
 )
 
 // Field is one field of a batch with the bytes that it takes.
@@ -62,9 +64,9 @@ func Anatomy(b []byte) ([]Field, error) {
 	}
 	return append(fields, Field{
 		Name: "records", Offset: HeaderSize, Width: len(block), Raw: block, Record: -1,
-		Value: countOf(len(block), "byte"),
-		Meaning: fmt.Sprintf("%s, %s once decompressed with %v", countOf(int(batch.RecordsCount), "record"),
-			countOf(len(s.data), "byte"), batch.Attributes.Codec()),
+		Value: kafka.Count(len(block), "byte"),
+		Meaning: fmt.Sprintf("%s, %s once decompressed with %v", kafka.Count(int(batch.RecordsCount), "record"),
+			kafka.Count(len(s.data), "byte"), batch.Attributes.Codec()),
 	}), nil
 }
 
@@ -101,13 +103,13 @@ func headerFields(b Batch) []Field {
 	}
 	add("baseOffset", atBatchLength, b.BaseOffset, describeBaseOffset(b))
 	add("batchLength", atLeaderEpoch, b.BatchLength, fmt.Sprintf("%s follow this field: the batch has %s",
-		countOf(int(b.BatchLength), "byte"), thousands(int64(b.Size()))))
+		kafka.Count(int(b.BatchLength), "byte"), kafka.Thousands(b.Size())))
 	add("partitionLeaderEpoch", atMagic, b.PartitionLeaderEpoch, describeLeaderEpoch(b))
 	add("magic", atCRC, b.Magic, "record batch v2")
 	add("crc", atAttributes, fmt.Sprintf("%08x", b.CRC), describeCRC(b))
 	add("attributes", atLastOffsetDelta, fmt.Sprintf("0x%04x", uint16(b.Attributes)), describeAttributes(b.Attributes))
 	add("lastOffsetDelta", atBaseTimestamp, b.LastOffsetDelta, fmt.Sprintf("the last offset is %s = %s + %s",
-		thousands(int64(b.LastOffset())), thousands(int64(b.BaseOffset)), thousands(int64(b.LastOffsetDelta))))
+		kafka.Thousands(b.LastOffset()), kafka.Thousands(b.BaseOffset), kafka.Thousands(b.LastOffsetDelta)))
 	add("baseTimestamp", atMaxTimestamp, b.BaseTimestamp, describeBaseTimestamp(b))
 	add("maxTimestamp", atProducerID, b.MaxTimestamp, describeMaxTimestamp(b))
 	add("producerId", atProducerEpoch, b.ProducerID, describeProducerID(b))
@@ -121,7 +123,7 @@ func describeBaseOffset(b Batch) string {
 	if b.BaseOffset == 0 && b.PartitionLeaderEpoch < 0 {
 		return "what every producer sends: the leader writes the real offset here"
 	}
-	return fmt.Sprintf("offset deltas count from %s; not covered by the crc", thousands(int64(b.BaseOffset)))
+	return fmt.Sprintf("offset deltas count from %s; not covered by the crc", kafka.Thousands(b.BaseOffset))
 }
 
 func describeLeaderEpoch(b Batch) string {
@@ -132,7 +134,7 @@ func describeLeaderEpoch(b Batch) string {
 }
 
 func describeCRC(b Batch) string {
-	covered := fmt.Sprintf("CRC-32C of bytes %d to %s", atAttributes, thousands(int64(b.Size()-1)))
+	covered := fmt.Sprintf("CRC-32C of bytes %d to %s", atAttributes, kafka.Thousands(b.Size()-1))
 	if computed := crc32.Checksum(b.bytes[atAttributes:], castagnoli); computed != b.CRC {
 		return fmt.Sprintf("%s: wrong, they have %08x", covered, computed)
 	}
@@ -166,15 +168,15 @@ func describeBaseTimestamp(b Batch) string {
 	switch {
 	case b.Attributes.HasDeleteHorizon():
 		return fmt.Sprintf("the delete horizon: from %s on the cleaner may drop tombstones and markers; timestamp deltas count from here",
-			thousands(int64(b.BaseTimestamp)))
+			kafka.Thousands(b.BaseTimestamp))
 	case b.BaseTimestamp < 0:
 		return "none"
 	}
-	return fmt.Sprintf("%s ms since 1970-01-01 UTC; timestamp deltas count from here", thousands(int64(b.BaseTimestamp)))
+	return fmt.Sprintf("%s ms since 1970-01-01 UTC; timestamp deltas count from here", kafka.Thousands(b.BaseTimestamp))
 }
 
 func describeMaxTimestamp(b Batch) string {
-	at := thousands(int64(b.MaxTimestamp))
+	at := kafka.Thousands(b.MaxTimestamp)
 	switch {
 	case b.Attributes.TimestampType() == LogAppendTime:
 		return at + ": when the leader appended the batch, and the timestamp of every record"
@@ -208,7 +210,7 @@ func describeProducerEpoch(b Batch) string {
 func describeBaseSequence(b Batch) string {
 	switch {
 	case b.BaseSequence >= 0:
-		return fmt.Sprintf("sequences %s to %s", thousands(int64(b.BaseSequence)), thousands(int64(b.LastSequence())))
+		return fmt.Sprintf("sequences %s to %s", kafka.Thousands(b.BaseSequence), kafka.Thousands(b.LastSequence()))
 	case b.Attributes.Control():
 		return "none: control batches are not numbered"
 	}
@@ -221,9 +223,9 @@ func describeRecordsCount(b Batch) string {
 	case b.RecordsCount < 0:
 		return "impossible"
 	case int64(b.RecordsCount) == written:
-		return countOf(int(b.RecordsCount), "record")
+		return kafka.Count(int(b.RecordsCount), "record")
 	case b.RecordsCount == 0:
 		return "emptied by the cleaner; the header is kept for its producer's last sequence"
 	}
-	return fmt.Sprintf("%s for %s", countOf(int(b.RecordsCount), "record"), countOf(int(written), "offset"))
+	return fmt.Sprintf("%s for %s", kafka.Count(int(b.RecordsCount), "record"), kafka.Count(int(written), "offset"))
 }

@@ -1,6 +1,10 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+)
 
 // appendRecordFields appends the fields of all records of b. The record data begins at position origin
 // of what the fields' offsets count in.
@@ -20,8 +24,8 @@ func appendRecordFields(fields []Field, b Batch, origin int) ([]Field, error) {
 		return append(fields, unreadable(rest, origin+done, s.err)), s.err
 	}
 	return append(fields, Field{
-		Name: "records", Offset: origin + done, Width: len(rest), Raw: rest, Record: -1, Value: countOf(len(rest), "byte"),
-		Meaning: fmt.Sprintf("records %s to %s, not taken apart", thousands(int64(s.seen)), thousands(int64(b.RecordsCount)-1)),
+		Name: "records", Offset: origin + done, Width: len(rest), Raw: rest, Record: -1, Value: kafka.Count(len(rest), "byte"),
+		Meaning: fmt.Sprintf("records %s to %s, not taken apart", kafka.Thousands(s.seen), kafka.Thousands(int64(b.RecordsCount)-1)),
 	}), nil
 }
 
@@ -57,7 +61,7 @@ func (a *anatomist) number(name, meaning string) {
 func (a *anatomist) record(r Record) {
 	length, n, _ := varint(a.data[a.at:])
 	end := a.at + n + int(length)
-	a.number("length", fmt.Sprintf("%s follow", countOf(int(length), "byte")))
+	a.number("length", fmt.Sprintf("%s follow", kafka.Count(int(length), "byte")))
 	a.add("attributes", 1, fmt.Sprint(a.data[a.at]), "no bit of it is in use")
 	a.number("timestampDelta", describeTimestampDelta(a.batch, r))
 	a.number("offsetDelta", describeOffsetDelta(a.batch, r))
@@ -88,13 +92,13 @@ func (a *anatomist) record(r Record) {
 
 	meaning = "no headers"
 	if len(r.Headers) > 0 {
-		meaning = countOf(len(r.Headers), "header")
+		meaning = kafka.Count(len(r.Headers), "header")
 	}
 	a.number("headerCount", meaning)
 	for i, h := range r.Headers {
 		if i == maxAnatomyHeaders {
 			left := end - a.at
-			a.add("headers", left, countOf(left, "byte"), fmt.Sprintf("headers %d to %s, not taken apart", i, thousands(int64(len(r.Headers)-1))))
+			a.add("headers", left, kafka.Count(left, "byte"), fmt.Sprintf("headers %d to %s, not taken apart", i, kafka.Thousands(len(r.Headers)-1)))
 			return
 		}
 		a.header(h)
@@ -112,17 +116,17 @@ func (a *anatomist) header(h Header) {
 func describeTimestampDelta(b Batch, r Record) string {
 	switch {
 	case b.Attributes.TimestampType() == LogAppendTime:
-		return fmt.Sprintf("ignored: under LogAppendTime the record's timestamp is maxTimestamp %s", thousands(int64(b.MaxTimestamp)))
+		return fmt.Sprintf("ignored: under LogAppendTime the record's timestamp is maxTimestamp %s", kafka.Thousands(b.MaxTimestamp))
 	case b.Attributes.HasDeleteHorizon():
-		return fmt.Sprintf("%s = %s", thousands(int64(r.Timestamp)), distance("delete horizon", r.TimestampDelta))
+		return fmt.Sprintf("%s = %s", kafka.Thousands(r.Timestamp), distance("delete horizon", r.TimestampDelta))
 	}
-	return fmt.Sprintf("%s = %s", thousands(int64(r.Timestamp)), distance("base", r.TimestampDelta))
+	return fmt.Sprintf("%s = %s", kafka.Thousands(r.Timestamp), distance("base", r.TimestampDelta))
 }
 
 func describeOffsetDelta(b Batch, r Record) string {
-	text := fmt.Sprintf("offset %s = %s + %s", thousands(int64(r.Offset)), thousands(int64(b.BaseOffset)), thousands(int64(r.OffsetDelta)))
+	text := fmt.Sprintf("offset %s = %s + %s", kafka.Thousands(r.Offset), kafka.Thousands(b.BaseOffset), kafka.Thousands(r.OffsetDelta))
 	if b.BaseSequence >= 0 {
-		text += "; sequence " + thousands(int64(IncrementSequence(b.BaseSequence, r.OffsetDelta)))
+		text += "; sequence " + kafka.Thousands(IncrementSequence(b.BaseSequence, r.OffsetDelta))
 	}
 	return text
 }
@@ -135,7 +139,7 @@ func describeLength(p []byte, what, null string) string {
 	case len(p) == 0:
 		return fmt.Sprintf("an empty %s, which is not null", what)
 	}
-	return countOf(len(p), "byte")
+	return kafka.Count(len(p), "byte")
 }
 
 func describeControl(c *Control) string {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"loglab/engine/kafka"
+
 	"github.com/cockroachdb/datadriven"
 )
 
@@ -142,8 +144,8 @@ func TestPrintable(t *testing.T) {
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1700000000005: "1,700,000,000,005",
 		-1 << 63: "-9,223,372,036,854,775,808"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
+		if got := kafka.Thousands(n); got != want {
+			t.Errorf("kafka.Thousands(%d) = %s, want %s", n, got, want)
 		}
 	}
 }

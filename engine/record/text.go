@@ -6,38 +6,19 @@ import (
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"loglab/engine/kafka"
 )
 
 // maxShownBytes is how many bytes of a key or value Field.Value shows.
 const maxShownBytes = 64
 
-// thousands writes a number with commas: "1,700,000,000,005".
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
-
-// countOf writes "1 record" or "2,000 records".
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return thousands(int64(n)) + " " + noun + "s"
-}
-
 // distance writes "base + 5 ms" or "base - 3 ms".
 func distance(from string, ms int64) string {
 	if ms < 0 {
-		return fmt.Sprintf("%s - %s ms", from, thousands(ms)[1:])
+		return fmt.Sprintf("%s - %s ms", from, kafka.Thousands(ms)[1:])
 	}
-	return fmt.Sprintf("%s + %s ms", from, thousands(ms))
+	return fmt.Sprintf("%s + %s ms", from, kafka.Thousands(ms))
 }
 
 // Printable shows the bytes of a key or value in one line: as quoted text if all of them are printable

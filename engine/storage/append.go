@@ -47,7 +47,7 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	size := len(in.bytes)
 	if size > l.config.SegmentBytes {
 		return Appended{}, refuse(kerr.RecordListTooLarge, "batch of %s bytes > segment.bytes %s",
-			grouped(size), grouped(l.config.SegmentBytes))
+			kafka.Thousands(size), kafka.Thousands(l.config.SegmentBytes))
 	}
 	base := l.logEndOffset
 	last := base + kafka.Offset(in.lastOffsetDelta)

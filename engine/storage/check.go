@@ -27,11 +27,11 @@ func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
 		return incoming{}, refusal
 	}
 	if batch.BaseOffset != 0 {
-		return incoming{}, refuse(kerr.InvalidRecord, "base offset is %s, a producer sends 0", grouped(batch.BaseOffset))
+		return incoming{}, refuse(kerr.InvalidRecord, "base offset is %s, a producer sends 0", kafka.Thousands(batch.BaseOffset))
 	}
 	if batch.Size() > c.MaxMessageBytes {
 		return incoming{}, refuse(kerr.MessageTooLarge, "batch of %s bytes > max.message.bytes %s",
-			grouped(batch.Size()), grouped(c.MaxMessageBytes))
+			kafka.Thousands(batch.Size()), kafka.Thousands(c.MaxMessageBytes))
 	}
 	if err := batch.CheckCRC(); err != nil {
 		return incoming{}, refuse(kerr.CorruptMessage, "%v", err)
@@ -56,7 +56,7 @@ func onlyBatch(b []byte) (record.Batch, *Refusal) {
 	batch, err := record.Parse(b)
 	switch {
 	case errors.Is(err, record.ErrEnd), errors.Is(err, record.ErrTorn):
-		return batch, refuse(kerr.InvalidRecord, "no whole batch in %s bytes: %v", grouped(len(b)), err)
+		return batch, refuse(kerr.InvalidRecord, "no whole batch in %s bytes: %v", kafka.Thousands(len(b)), err)
 	case len(b) > magicAt && b[magicAt] < record.Magic:
 		return batch, refuse(kerr.InvalidRecord, "magic is %d, a produce request takes only %d", int8(b[magicAt]), record.Magic)
 	case err != nil:
@@ -64,9 +64,9 @@ func onlyBatch(b []byte) (record.Batch, *Refusal) {
 	}
 	switch _, err := record.Parse(b[batch.Size():]); {
 	case err == nil:
-		return batch, refuse(kerr.InvalidRecord, "a second batch at byte %s, a produce request takes one for a partition", grouped(batch.Size()))
+		return batch, refuse(kerr.InvalidRecord, "a second batch at byte %s, a produce request takes one for a partition", kafka.Thousands(batch.Size()))
 	case errors.Is(err, record.ErrCorrupt):
-		return batch, refuse(kerr.CorruptMessage, "after the batch, at byte %s: %v", grouped(batch.Size()), err)
+		return batch, refuse(kerr.CorruptMessage, "after the batch, at byte %s: %v", kafka.Thousands(batch.Size()), err)
 	}
 	return batch, nil
 }
@@ -77,15 +77,15 @@ func onlyBatch(b []byte) (record.Batch, *Refusal) {
 func checkHeader(b record.Batch) *Refusal {
 	switch {
 	case b.RecordsCount <= 0:
-		return refuse(kerr.InvalidRecord, "recordsCount is %s, at least 1 is needed", grouped(b.RecordsCount))
+		return refuse(kerr.InvalidRecord, "recordsCount is %s, at least 1 is needed", kafka.Thousands(b.RecordsCount))
 	case int64(b.LastOffsetDelta)+1 != int64(b.RecordsCount):
 		return refuse(kerr.InvalidRecord, "lastOffsetDelta is %s, %s records need %s",
-			grouped(b.LastOffsetDelta), grouped(b.RecordsCount), grouped(b.RecordsCount-1))
+			kafka.Thousands(b.LastOffsetDelta), kafka.Thousands(b.RecordsCount), kafka.Thousands(b.RecordsCount-1))
 	case b.Attributes.Control():
 		return refuse(kerr.InvalidRecord, "a client may not write control records")
 	case b.ProducerID >= 0 && b.BaseSequence < 0:
 		return refuse(kerr.InvalidRecord, "base sequence is %s, producer id %s needs 0 or more",
-			grouped(b.BaseSequence), grouped(b.ProducerID))
+			kafka.Thousands(b.BaseSequence), kafka.Thousands(b.ProducerID))
 	}
 	return nil
 }
@@ -108,12 +108,12 @@ func (c *Config) checkRecords(b record.Batch, now kafka.Timestamp) (kafka.Timest
 	for ; scan.Next(); next++ {
 		r := scan.Record()
 		if r.OffsetDelta != next {
-			return largest, refuse(kerr.InvalidRecord, "record %s has offset delta %s", grouped(next), grouped(r.OffsetDelta))
+			return largest, refuse(kerr.InvalidRecord, "record %s has offset delta %s", kafka.Thousands(next), kafka.Thousands(r.OffsetDelta))
 		}
 		largest = max(largest, r.Timestamp)
 		if c.Compact && r.Key == nil {
 			if noKey == nil {
-				noKey = refuse(kerr.InvalidRecord, "record %s has no key, cleanup.policy compact needs one", grouped(next))
+				noKey = refuse(kerr.InvalidRecord, "record %s has no key, cleanup.policy compact needs one", kafka.Thousands(next))
 			}
 			continue
 		}
@@ -149,11 +149,11 @@ func (c *Config) checkTimestamp(b record.Batch, ts kafka.Timestamp, index int32,
 	before := now - ts
 	if before > kafka.Timestamp(c.TimestampBeforeMaxMillis) {
 		return refuse(kerr.InvalidTimestamp, "record %s: timestamp %d is %s ms before the leader's clock > message.timestamp.before.max.ms %s",
-			grouped(index), ts, grouped(before), grouped(c.TimestampBeforeMaxMillis))
+			kafka.Thousands(index), ts, kafka.Thousands(before), kafka.Thousands(c.TimestampBeforeMaxMillis))
 	}
 	if -before > kafka.Timestamp(c.TimestampAfterMaxMillis) {
 		return refuse(kerr.InvalidTimestamp, "record %s: timestamp %d is %s ms after the leader's clock > message.timestamp.after.max.ms %s",
-			grouped(index), ts, grouped(-before), grouped(c.TimestampAfterMaxMillis))
+			kafka.Thousands(index), ts, kafka.Thousands(-before), kafka.Thousands(c.TimestampAfterMaxMillis))
 	}
 	return nil
 }

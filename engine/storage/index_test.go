@@ -3,6 +3,8 @@ package storage
 import (
 	"strings"
 	"testing"
+
+	"loglab/engine/kafka"
 )
 
 // A file that is not an index is refused with the entry that shows it.
@@ -48,8 +50,8 @@ func TestGrouped(t *testing.T) {
 		0: "0", 999: "999", 1000: "1,000", 1048588: "1,048,588", -1: "-1", -999: "-999", -1000: "-1,000",
 		-9223372036854775808: "-9,223,372,036,854,775,808",
 	} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) is %s, want %s", n, got, want)
+		if got := kafka.Thousands(n); got != want {
+			t.Errorf("kafka.Thousands(%d) is %s, want %s", n, got, want)
 		}
 	}
 }

@@ -56,10 +56,10 @@ func (l Lookup) BytesScanned() int { return l.Position - l.IndexEntry.Position }
 func (l *Log) Read(from kafka.Offset, maxBytes int, upTo kafka.Offset, minOneMessage bool) (Read, error) {
 	none := Read{SegmentBase: kafka.NoOffset, Lookup: Lookup{IndexEntryNumber: -1}}
 	if from < l.logStartOffset {
-		return none, refuse(kerr.OffsetOutOfRange, "offset %s < log start offset %s", grouped(from), grouped(l.logStartOffset))
+		return none, refuse(kerr.OffsetOutOfRange, "offset %s < log start offset %s", kafka.Thousands(from), kafka.Thousands(l.logStartOffset))
 	}
 	if from > l.logEndOffset {
-		return none, refuse(kerr.OffsetOutOfRange, "offset %s > log end offset %s", grouped(from), grouped(l.logEndOffset))
+		return none, refuse(kerr.OffsetOutOfRange, "offset %s > log end offset %s", kafka.Thousands(from), kafka.Thousands(l.logEndOffset))
 	}
 	if from >= upTo {
 		return none, nil

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 )
@@ -24,17 +23,4 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 func refuse(err *kerr.Error, format string, args ...any) *Refusal {
 	return &Refusal{Err: err, Why: fmt.Sprintf(format, args...)}
-}
-
-// grouped writes n with a comma before every third digit: 1,048,588.
-func grouped[N ~int | ~int32 | ~int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
 }

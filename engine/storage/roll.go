@@ -79,26 +79,26 @@ func (l *Log) shouldRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) (
 	}
 	if size > l.config.SegmentBytes-len(in.bytes) {
 		return RollSize, fmt.Sprintf("size %s + %s > segment.bytes %s",
-			grouped(size), grouped(len(in.bytes)), grouped(l.config.SegmentBytes))
+			kafka.Thousands(size), kafka.Thousands(len(in.bytes)), kafka.Thousands(l.config.SegmentBytes))
 	}
 	waited, since := now-s.created, "ms since the segment was created"
 	if s.firstBatchTimestamp >= 0 {
 		waited, since = in.maxTimestamp-s.firstBatchTimestamp, "ms after the segment's first batch"
 	}
 	if limit, setting := l.config.maxSegmentMillis(); waited > kafka.Timestamp(limit) {
-		return RollTime, fmt.Sprintf("%s %s > %s %s", grouped(waited), since, setting, grouped(limit))
+		return RollTime, fmt.Sprintf("%s %s > %s %s", kafka.Thousands(waited), since, setting, kafka.Thousands(limit))
 	}
 	if entries, slots := s.offsetEntries(l.disk), l.config.SegmentIndexBytes/offsetEntrySize; entries >= slots {
 		return RollOffsetIndexFull, fmt.Sprintf("offset index has %s entries ≥ segment.index.bytes %s / %d",
-			grouped(entries), grouped(l.config.SegmentIndexBytes), offsetEntrySize)
+			kafka.Thousands(entries), kafka.Thousands(l.config.SegmentIndexBytes), offsetEntrySize)
 	}
 	if entries, slots := s.timeEntries(l.disk), l.config.SegmentIndexBytes/timeEntrySize-1; entries >= slots {
 		return RollTimeIndexFull, fmt.Sprintf("time index has %s entries ≥ segment.index.bytes %s / %d - 1",
-			grouped(entries), grouped(l.config.SegmentIndexBytes), timeEntrySize)
+			kafka.Thousands(entries), kafka.Thousands(l.config.SegmentIndexBytes), timeEntrySize)
 	}
 	if last := base + kafka.Offset(in.lastOffsetDelta); last-s.base > math.MaxInt32 {
 		return RollOffsetRange, fmt.Sprintf("last offset %s - base offset %s > %s, the greatest int32",
-			grouped(last), grouped(s.base), grouped(math.MaxInt32))
+			kafka.Thousands(last), kafka.Thousands(s.base), kafka.Thousands(math.MaxInt32))
 	}
 	return 0, ""
 }

@@ -112,7 +112,7 @@ func inspectRecord(f labs.Frame, in *view.Inspector, p engine.PartitionView, seg
 // inspectBatch shows a batch field by field; with a record's index of 0 or more only that record's fields.
 func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segment storage.Segment, b record.Batch, position, only int) {
 	in.Facts = append(in.Facts, view.Fact{Name: "Batch", Value: fmt.Sprintf("%s of %s, %s bytes at byte %s of %s",
-		labs.Count(int(b.RecordsCount), "record"), p.TopicPartition, labs.Thousands(int64(b.Size())), labs.Thousands(int64(position)), storage.SegmentFileName(segment.BaseOffset, ".log"))})
+		kafka.Count(int(b.RecordsCount), "record"), p.TopicPartition, kafka.Thousands(b.Size()), kafka.Thousands(position), storage.SegmentFileName(segment.BaseOffset, ".log"))})
 	if cause := appendEvent(f, p.TopicPartition, b.BaseOffset); cause != 0 {
 		in.Chain = labs.Causes(f, cause)
 	}
@@ -133,7 +133,7 @@ func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segm
 			continue
 		}
 		if len(table.Rows) == most {
-			table.More = fmt.Sprintf("The batch has %s; the first %d are shown.", labs.Count(len(fields), "field"), most)
+			table.More = fmt.Sprintf("The batch has %s; the first %d are shown.", kafka.Count(len(fields), "field"), most)
 			break
 		}
 		table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{
@@ -154,7 +154,7 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 		state = "active: appends go here"
 	}
 	in.Facts = append(in.Facts, view.Fact{Name: "Offsets", Value: offsets}, view.Fact{Name: "State", Value: state},
-		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s", labs.Thousands(int64(len(s.Bytes))), labs.Thousands(segmentBytes))})
+		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(segmentBytes))})
 	index, err := storage.ParseOffsetIndex(s.OffsetIndex, s.BaseOffset)
 	if err != nil {
 		panic(err) // our own bytes
@@ -164,7 +164,7 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 		suffix string
 		bytes  int
 	}{{".log", len(s.Bytes)}, {".index", len(s.OffsetIndex)}, {".timeindex", len(s.TimeIndex)}} {
-		files.Rows = append(files.Rows, view.Row{Items: [][]view.Item{view.Plain(storage.SegmentFileName(s.BaseOffset, file.suffix)), view.Plain(labs.Thousands(int64(file.bytes)))}})
+		files.Rows = append(files.Rows, view.Row{Items: [][]view.Item{view.Plain(storage.SegmentFileName(s.BaseOffset, file.suffix)), view.Plain(kafka.Thousands(file.bytes))}})
 	}
 	entries := view.Table{ID: "index", Caption: fmt.Sprintf("Offset index: one entry after more than index.interval.bytes = %d bytes", indexInterval), Head: []string{"Offset", "Position in the .log"}, Mono: true}
 	for _, e := range index {
@@ -177,7 +177,7 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 	others := view.Table{ID: "segments", Caption: "All segments of " + p.TopicPartition.String(), Head: []string{"Base offset", "Bytes"}, Mono: true}
 	for _, other := range p.Log.Segments {
 		item := view.Item{Text: fmt.Sprint(other.BaseOffset), At: fmt.Sprintf("segment:%s:%d", p.TopicPartition, other.BaseOffset)}
-		others.Rows = append(others.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(labs.Thousands(int64(len(other.Bytes))))}, Selected: other.BaseOffset == s.BaseOffset})
+		others.Rows = append(others.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(kafka.Thousands(len(other.Bytes)))}, Selected: other.BaseOffset == s.BaseOffset})
 	}
 	in.Tables = append(in.Tables, others)
 }
@@ -206,14 +206,14 @@ func inspectMessage(f labs.Frame, in *view.Inspector, id uint64) bool {
 			continue
 		}
 		body := m.Message.Body()
-		in.Facts = append(in.Facts, view.Fact{Name: "Body", Value: fmt.Sprintf("%s bytes, without the header in front", labs.Thousands(int64(len(body))))})
+		in.Facts = append(in.Facts, view.Fact{Name: "Body", Value: fmt.Sprintf("%s bytes, without the header in front", kafka.Thousands(len(body)))})
 		table := view.Table{ID: "body", Caption: "The body’s bytes as Kafka’s protocol writes them", Head: []string{"At", "Bytes"}, Mono: true}
 		const most, row = 256, 16
 		for at := 0; at < min(len(body), most); at += row {
 			table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{view.Plain(fmt.Sprint(at)), view.Plain(hexBytes(body[at:min(at+row, len(body))]))}})
 		}
 		if len(body) > most {
-			table.More = fmt.Sprintf("%s more bytes follow.", labs.Thousands(int64(len(body)-most)))
+			table.More = fmt.Sprintf("%s more bytes follow.", kafka.Thousands(len(body)-most))
 		}
 		in.Tables = append(in.Tables, table)
 	}
@@ -239,14 +239,14 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 	}
 	for _, p := range f.View.Producers {
 		if p.ID == node {
-			in.Facts = append(in.Facts, view.Fact{Name: "Handed in", Value: labs.Count(p.Produced, "record")}, view.Fact{Name: "In open batches", Value: fmt.Sprint(p.Waiting)},
+			in.Facts = append(in.Facts, view.Fact{Name: "Handed in", Value: kafka.Count(p.Produced, "record")}, view.Fact{Name: "In open batches", Value: fmt.Sprint(p.Waiting)},
 				view.Fact{Name: "Acknowledged", Value: fmt.Sprint(p.Acknowledged)})
 			return true
 		}
 	}
 	for _, b := range f.View.Brokers {
 		if b.Node == node {
-			in.Facts = append(in.Facts, view.Fact{Name: "Leads", Value: labs.Count(len(f.View.Partitions), "partition")}, view.Fact{Name: "Waiting fetches", Value: fmt.Sprint(b.Parked)})
+			in.Facts = append(in.Facts, view.Fact{Name: "Leads", Value: kafka.Count(len(f.View.Partitions), "partition")}, view.Fact{Name: "Waiting fetches", Value: fmt.Sprint(b.Parked)})
 			return true
 		}
 	}

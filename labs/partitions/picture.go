@@ -14,7 +14,7 @@ import (
 func (l *layout) picture() view.Picture {
 	members := l.View.Groups[0].Members
 	p := view.Picture{
-		Title: fmt.Sprintf("Topic %s, %s; group %s, %s", topic, labs.Count(l.partitions(), "partition"), group, labs.Count(len(members), "consumer")),
+		Title: fmt.Sprintf("Topic %s, %s; group %s, %s", topic, kafka.Count(l.partitions(), "partition"), group, kafka.Count(len(members), "consumer")),
 		Legend: []view.Key{
 			{Kind: "waiting", Text: "not read yet"}, {Kind: "read", Text: "read"}, {Kind: "new", Text: "written in this tick"},
 			{Kind: "segment", Text: "a segment begins"},
@@ -80,10 +80,10 @@ func (l *layout) strip(i int) view.Strip {
 	s := view.Strip{
 		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: "segment:" + name + ":" + fmt.Sprint(p.Log.Segments[len(p.Log.Segments)-1].BaseOffset),
 		First: int64(first), Columns: columnsShown, Empty: "no records yet",
-		Count: fmt.Sprintf("%s, %s\u00a0B, %s", labs.Count(int(end-start), "record"), labs.Thousands(int64(p.Log.Bytes)), labs.Count(len(p.Log.Segments), "segment")),
+		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
 	if r != nil {
-		s.Owner, s.Lag = "read by "+string(r.member.ID), labs.Thousands(r.lag)+" to read"
+		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
 	}
 	for _, rec := range window(p, first, columnsShown) {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
@@ -211,7 +211,7 @@ func (l *layout) table() view.Table {
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			view.Plain(p.TopicPartition.String()), view.Plain(consumer), keys,
-			view.Plain(labs.Thousands(int64(p.Log.LogEndOffset - p.Log.LogStartOffset))), view.Plain(labs.Thousands(int64(p.Log.Bytes))),
+			view.Plain(kafka.Thousands(p.Log.LogEndOffset - p.Log.LogStartOffset)), view.Plain(kafka.Thousands(p.Log.Bytes)),
 		}})
 	}
 	return t
@@ -237,8 +237,8 @@ func (l *layout) movedSentence() string {
 	case keyed == 0:
 		return "No record has a key, so no key can move."
 	case n == l.baseline:
-		return fmt.Sprintf("%s over %s; the baseline is %d too, so none has moved.", labs.Count(keyed, "key"), labs.Count(n, "partition"), l.baseline)
+		return fmt.Sprintf("%s over %s; the baseline is %d too, so none has moved.", kafka.Count(keyed, "key"), kafka.Count(n, "partition"), l.baseline)
 	default:
-		return fmt.Sprintf("Going from %d to %d partitions moves %d of %s.", l.baseline, n, moves(l.placed, l.rule, l.baseline, n), labs.Count(keyed, "key"))
+		return fmt.Sprintf("Going from %d to %d partitions moves %d of %s.", l.baseline, n, moves(l.placed, l.rule, l.baseline, n), kafka.Count(keyed, "key"))
 	}
 }

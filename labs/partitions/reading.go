@@ -8,7 +8,6 @@ import (
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
-	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -40,17 +39,17 @@ func (l *layout) readParallelism() view.Paragraph {
 	if total == 0 {
 		return view.Paragraph{{Text: "No consumer reads. ", Strong: true}, {Text: "Records are written all the same and stay in the log: reading is not what removes them."}}
 	}
-	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), labs.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
+	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
 	if len(idle) > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", labs.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true},
-			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), labs.Count(l.partitions(), "partition"))})
+		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true},
+			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), kafka.Count(l.partitions(), "partition"))})
 	} else {
 		most := 0
 		for _, m := range l.View.Groups[0].Members {
 			most = max(most, len(m.Assignment))
 		}
 		p = append(p, view.Span{Text: fmt.Sprintf("Each reads at most %s. More than %s could not share this work: within a group each partition is read by one consumer.",
-			labs.Count(most, "partition"), labs.Count(l.partitions(), "consumer"))})
+			kafka.Count(most, "partition"), kafka.Count(l.partitions(), "consumer"))})
 	}
 	if len(paused) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), verb(len(paused), "is paused", "are paused"), verb(len(paused), "it is", "they are")), Strong: true})
@@ -158,7 +157,7 @@ func (l *layout) readSpread() view.Paragraph {
 		return view.Paragraph{{Text: l.keylessSpread()}}
 	}
 	if counts[most] == counts[least] {
-		return view.Paragraph{{Text: fmt.Sprintf("Every partition has %s.", labs.Count(counts[most], "key"))}}
+		return view.Paragraph{{Text: fmt.Sprintf("Every partition has %s.", kafka.Count(counts[most], "key"))}}
 	}
 	return view.Paragraph{{Text: fmt.Sprintf("%s-%d has the most keys, %d, and %s-%d the fewest, %d: a hash spreads keys evenly only when there are many of them.",
 		topic, most, counts[most], topic, least, counts[least])}}
@@ -188,9 +187,9 @@ func (l *layout) readProgress() view.Paragraph {
 		written += int(part.Log.LogEndOffset)
 	}
 	text := fmt.Sprintf("At tick %d the producer has been given %s; %s %s in the log, and it knows of %s that they are.",
-		l.Address.T, labs.Count(p.Produced, "record"), labs.Thousands(int64(written)), verb(written, "is", "are"), labs.Thousands(int64(p.Acknowledged)))
+		l.Address.T, kafka.Count(p.Produced, "record"), kafka.Thousands(written), verb(written, "is", "are"), kafka.Thousands(p.Acknowledged))
 	if len(l.View.Groups[0].Members) > 0 {
-		text += fmt.Sprintf(" The group has read %s of them.", labs.Thousands(int64(written)-l.View.Groups[0].Lag))
+		text += fmt.Sprintf(" The group has read %s of them.", kafka.Thousands(int64(written)-l.View.Groups[0].Lag))
 	}
 	return view.Paragraph{{Text: text}}
 }
@@ -218,9 +217,9 @@ func (l *layout) readPause() view.Paragraph {
 		return nil
 	}
 	pause := l.Address.WithCommand(command.Pause{Node: kafka.NodeID(busiest.ID)}, false)
-	what := labs.Count(len(busiest.Assignment), "partition")
+	what := kafka.Count(len(busiest.Assignment), "partition")
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s stood still now, its %s with %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what, labs.Count(most, "key"))},
+		{Text: fmt.Sprintf("If %s stood still now, its %s with %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what, kafka.Count(most, "key"))},
 		{Text: "try it", Href: pause.String()}, {Text: "."},
 	}
 }

@@ -13,7 +13,7 @@ import (
 func settings(a labs.Address) []view.Form {
 	names := []string{"partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate"}
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
-	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d, within an address of %s bytes.", maxOwnKeys, labs.Thousands(labs.MaxQuery))
+	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d, within an address of %s bytes.", maxOwnKeys, kafka.Thousands(labs.MaxQuery))
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
 		names = append(names[:6:6], "rate")
