@@ -105,6 +105,9 @@ func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 		if err != nil || !utf8.ValidString(name) {
 			return a, refuse("a parameter's name", rawName, "valid percent-encoded UTF-8 is allowed")
 		}
+		if name == "" {
+			return a, refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
+		}
 		value, err := url.QueryUnescape(rawValue)
 		if err != nil || !utf8.ValidString(value) {
 			return a, refuse(name, rawValue, "valid percent-encoded UTF-8 is allowed")

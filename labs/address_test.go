@@ -96,6 +96,8 @@ func TestAddressRefuses(t *testing.T) {
 		"keys=%FF":                            "valid percent-encoded UTF-8 is allowed",
 		"keys=%zz":                            "valid percent-encoded UTF-8 is allowed",
 		"%FF=1":                               "a parameter's name is",
+		"=4":                                  `a parameter's name is "": allowed are v, partitions`,
+		"=%":                                  `a parameter's name is "": allowed are v, partitions`,
 		"colour=red":                          `parameter "colour" is not known here: allowed are v, partitions, baseline`,
 		"do=pause+c1":                         `do is "pause c1": TICK:COMMAND is allowed`,
 		"do=":                                 `do is "": TICK:COMMAND is allowed`,

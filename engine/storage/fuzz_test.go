@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"loglab/engine/kafka"
@@ -83,6 +84,7 @@ func FuzzAppend(f *testing.F) {
 	f.Add(v1, int64(startTime), false)
 	f.Add(v2, int64(startTime), true)
 	f.Add(edit(v1, func(b []byte) { b[60] = 9 }), int64(0), true)
+	f.Add(edit(v1, func(b []byte) { b[22] = 7 }), int64(0), true)
 	f.Fuzz(func(t *testing.T, b []byte, now int64, rightCRC bool) {
 		if rightCRC && len(b) > 61 {
 			b = edit(b, func([]byte) {})
@@ -94,7 +96,7 @@ func FuzzAppend(f *testing.F) {
 			t.Fatal("the producer's message was written")
 		}
 		if err != nil {
-			if codeOf(err) < 1 || l.LogEndOffset() != 0 || l.Size() != 0 {
+			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || l.LogEndOffset() != 0 || l.Size() != 0 {
 				t.Fatalf("refused with %v, end offset %d, %d bytes", err, l.LogEndOffset(), l.Size())
 			}
 			return
