@@ -274,3 +274,36 @@ func TestLargestOfEverything(t *testing.T) {
 		t.Errorf("1001 keys: %v", err)
 	}
 }
+
+// Going back and on by the links of a strip passes every record.
+func TestWindowsLeaveNothingOut(t *testing.T) {
+	f, p := frame(t, "partitions=2&rate=9&t=40")
+	end := int(f.View.Partitions[1].Log.LogEndOffset)
+	seen := map[string]bool{}
+	see := func(p *view.Page) {
+		for _, c := range p.Picture.Strips[1].Cells {
+			seen[c.Offset] = true
+		}
+	}
+	follow := func(link *view.Link) *view.Page {
+		_, query, _ := strings.Cut(link.Href, "?")
+		_, p := frame(t, query)
+		see(p)
+		return p
+	}
+	see(p)
+	for p.Picture.Strips[1].Before != nil {
+		p = follow(p.Picture.Strips[1].Before)
+	}
+	if len(seen) != end {
+		t.Errorf("going back shows %d records of %d", len(seen), end)
+	}
+	clear(seen)
+	see(p)
+	for p.Picture.Strips[1].After != nil {
+		p = follow(p.Picture.Strips[1].After)
+	}
+	if len(seen) != end {
+		t.Errorf("going on shows %d records of %d", len(seen), end)
+	}
+}

@@ -90,10 +90,10 @@ func (l *layout) strip(i int) view.Strip {
 	}
 	s.Flags = flags(first, start, end, r)
 	if first > start {
-		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-columnsShown))
+		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-columnsShown/2))
 	}
 	if last := first + kafka.Offset(len(s.Cells)); last < end {
-		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown))
+		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown/2))
 	}
 	return s
 }
