@@ -88,6 +88,10 @@ func TestAccessibility(t *testing.T) {
 					b.shot(fmt.Sprintf("%s-%s-%d", s.name, l.name, width))
 				}
 			}
+			eval[bool](b, `document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">') ?? true`)
+			if found := violations(b); len(found) != 1 || !strings.HasPrefix(found[0], "image-alt") {
+				t.Errorf("an image without a text should be found, and nothing else; found are %q", found)
+			}
 		})
 	}
 }

@@ -135,7 +135,8 @@ func TestEnterOnACell(t *testing.T) {
 	b := newTab(t, site.url)
 	b.open(explorer + "&t=8")
 	const cell = "#strip-orders-2 .cell[data-offset='3']"
-	id := eval[string](b, fmt.Sprintf("(document.querySelector(%s).focus(), document.activeElement.id)", quote(cell)))
+	b.focus(cell)
+	id := b.focused()
 	b.press(kb.Enter)
 	b.waitText("#inspector-title", "orders-2 3")
 	if got := b.focused(); got != id {
@@ -152,7 +153,7 @@ func TestEnterOnACell(t *testing.T) {
 	}
 
 	// Enter on a focused control of the transport, over and over.
-	eval[bool](b, "document.querySelector('#step').focus() ?? true")
+	b.focus("#step")
 	for range 5 {
 		b.press(kb.Enter)
 	}
@@ -209,7 +210,7 @@ func TestTypedTextStays(t *testing.T) {
 			check("after a step")
 			b.click("#play")
 			b.waitFor(shownTick + " >= 7")
-			b.click(field)
+			b.focus(field)
 			b.waitFor(shownTick + " >= 9")
 			check("while playing")
 			if got := b.focused(); "#"+got != field {
@@ -238,7 +239,7 @@ func TestSettings(t *testing.T) {
 	if n := b.entries(); n != entries+1 {
 		t.Errorf("the history had %d entries and has %d, want one more", entries, n)
 	}
-	eval[bool](b, "document.querySelector('#set-assignor').focus() ?? true")
+	b.focus("#set-assignor")
 	b.press("roundrobin") // a list is chosen from by typing
 	b.click("#setup button")
 	b.waitAddress(explorer + "&partitions=8&assignor=roundrobin&t=6")

@@ -318,6 +318,12 @@ func (b *tab) clickAt(at point) {
 	b.do(chromedp.MouseClickXY(at.X, at.Y))
 }
 
+// focus moves the focus to an element, as Tab would in the end.
+func (b *tab) focus(selector string) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf("document.querySelector(%s).focus() ?? true", quote(selector)))
+}
+
 // press gives keys to whatever has the focus: letters, or the constants of package kb.
 func (b *tab) press(keys string, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
@@ -334,8 +340,8 @@ func (b *tab) hold(key string, repeats int) {
 			return err
 		})
 	}
-	rune, _ := utf8.DecodeRuneInString(key)
-	events := kb.Encode(rune)
+	r, _ := utf8.DecodeRuneInString(key)
+	events := kb.Encode(r)
 	down, up := *events[0], *events[len(events)-1]
 	send(down)
 	held := true
