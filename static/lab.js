@@ -27,15 +27,15 @@ async function load(address, how, press) {
 	fetching = true
 	let shown = false
 	try {
-		const answer = await fetch('/frame' + address, { signal: mine.signal })
-		const html = await answer.text()
+		const { status, isFrame, html } = (await takeAhead(address)) ?? (await ask(address, mine.signal))
 		if (mine.signal.aborted) return
-		if (answer.status >= 502) throw new Error('busy')
-		if (!answer.headers.has('Lab-Frame')) return location.assign(address) // an error page speaks for itself
+		if (status >= 502) throw new Error('busy')
+		if (!isFrame) return location.assign(address) // an error page speaks for itself
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
 		morph(html)
 		if (how === 'pushState') write(how)
 		else if (how) follow()
+		if (press?.id === 'step') askAhead()
 		if (press?.name === 'at') byID('inspector').scrollIntoView({ block: 'nearest' })
 		say('')
 		shown = true
@@ -49,6 +49,26 @@ async function load(address, how, press) {
 			else presses = []
 		}
 	}
+}
+
+async function ask(address, signal) {
+	const answer = await fetch('/frame' + address, { signal })
+	return { status: answer.status, isFrame: answer.headers.has('Lab-Frame'), html: await answer.text() }
+}
+
+// Who steps once will most likely step again: the next frame is asked for before it is wanted, so that a
+// press shows it without waiting for the network.
+let ahead // { address, answer }: a promise of the frame, of nothing where it failed
+
+function askAhead() {
+	const { pathname, search, ariaDisabled } = byID('step')
+	if (ariaDisabled !== 'true') ahead = { address: pathname + search, answer: ask(pathname + search).then((next) => next.isFrame ? next : undefined, () => undefined) }
+}
+
+function takeAhead(address) {
+	const answer = ahead?.address === address ? ahead.answer : undefined
+	ahead = undefined
+	return answer
 }
 
 function morph(html) {
@@ -78,8 +98,15 @@ function dress() {
 	}
 }
 
-// Where a strip is wider than its box, the record to look at comes into sight.
+// Where strips are wider than their boxes, on small windows, the record to look at comes into sight. The
+// answer to whether they are is kept until the window changes, since asking makes the browser lay out the
+// page at once.
+let wide // strips are wider than their boxes; undefined: not known
+
 function showNewest() {
+	const first = lab().querySelector('.strip')
+	if (first) wide ??= first.scrollWidth > first.clientWidth
+	if (!wide) return
 	for (const strip of lab().querySelectorAll('.strip')) {
 		const cell = strip.querySelector('.selected') ?? [...strip.querySelectorAll('.new')].at(-1)
 		if (cell) strip.scrollLeft = cell.offsetLeft + 2 * cell.offsetWidth - strip.clientWidth
@@ -100,13 +127,15 @@ function drain() {
 	if (!control || control.ariaDisabled === 'true') return drain()
 	if (control.dataset.play) return play(control.dataset.play)
 	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
-	if (control.dataset.step) return load(stepped(+control.dataset.step), 'replaceState')
+	if (control.dataset.step) return load(stepped(control), 'replaceState', next)
 	load(target(control, next), control.dataset.go === 'push' ? 'pushState' : 'replaceState', next)
 }
 
-// stepped is the address of so many ticks from the frame shown, steps that wait included.
-function stepped(ticks) {
+// stepped is the address that a step leads to, steps that wait included.
+function stepped(control) {
 	const stepOf = (waiting) => waiting && +byID(waiting.id)?.dataset.step
+	if (!stepOf(presses[0])) return control.pathname + control.search
+	let ticks = +control.dataset.step
 	while (stepOf(presses[0])) ticks += stepOf(presses.shift())
 	const url = new URL(lab().dataset.address, location)
 	const tick = +url.searchParams.get('t') + ticks
@@ -287,5 +316,6 @@ byID('copy').addEventListener('click', async () => {
 	}
 })
 
+addEventListener('resize', () => { wide = undefined; showNewest() })
 showNewest()
 root.classList.add('js')

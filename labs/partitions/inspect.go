@@ -127,7 +127,7 @@ func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segm
 		next.Text = "the whole batch"
 		in.Links = append(in.Links, next)
 	}
-	const most = 40
+	const most = 36
 	for _, field := range fields {
 		if only >= 0 && field.Record != only {
 			continue

@@ -114,9 +114,10 @@ func moves(placed []placedKey, rule partitioner.Partitioner, from, to int) int {
 	return n
 }
 
-// keyName writes a key for people: as it is, or quoted where it is empty or holds what cannot be seen.
+// keyName writes a key for people: as it is, or quoted where it is empty or holds what cannot be seen, such
+// as a space at an end.
 func keyName(key string) string {
-	if quoted := strconv.Quote(key); key == "" || quoted != `"`+key+`"` {
+	if quoted := strconv.Quote(key); key == "" || quoted != `"`+key+`"` || key != strings.TrimSpace(key) {
 		return quoted
 	}
 	return key

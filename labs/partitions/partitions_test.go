@@ -223,6 +223,16 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
+func TestKeyName(t *testing.T) {
+	for key, want := range map[string]string{
+		"order-1": "order-1", "": `""`, " a": `" a"`, "a ": `"a "`, "a b": "a b", "a\tb": `"a\tb"`, `"`: `"\""`, "\u202e": `"\u202e"`, "日本": "日本", "\x00": `"\x00"`,
+	} {
+		if got := keyName(key); got != want {
+			t.Errorf("%q is written %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestNarrow(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本語": "a日…", "ÄÖÜäö": "ÄÖÜäö", "🙂🙂🙂": "🙂🙂…", "\"\"": "\"\"",

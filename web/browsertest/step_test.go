@@ -3,6 +3,7 @@ package browsertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +39,51 @@ func TestStepBackStartEnd(t *testing.T) {
 	if n := b.entries(); n != entries {
 		t.Errorf("the history had %d entries and has %d after steps", entries, n)
 	}
+}
+
+// After a step the next frame is asked for before it is wanted, once; a press that wants another is not
+// misled by it.
+func TestNextFrameIsAskedForAhead(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]int{} // by query
+	server := serveThrough(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/frame/") {
+				mu.Lock()
+				asked[r.URL.RawQuery]++
+				mu.Unlock()
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	times := func(query string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return asked[query]
+	}
+	b := newTab(t, server.url)
+	b.open(explorer)
+	b.click("#step")
+	b.waitTick(1)
+	b.poll("tick 2 is asked for", func() (bool, error) { return times("v=1&t=2") == 1, nil })
+	b.click("#step")
+	b.waitTick(2)
+	b.poll("tick 3 is asked for", func() (bool, error) { return times("v=1&t=3") == 1, nil })
+	if n := times("v=1&t=2"); n != 1 {
+		t.Errorf("tick 2 was asked for %d times", n)
+	}
+	b.click("#do-pause-c1")
+	b.waitAddress(explorer + "&do=2:pause+c1&t=2")
+	b.click("#step")
+	b.waitAddress(explorer + "&do=2:pause+c1&t=3")
+	b.waitText("#member-c1", "paused")
+	b.click("#back")
+	b.waitTick(2)
+	if n := times("v=1&do=2:pause+c1&t=3"); n != 1 {
+		t.Errorf("tick 3 with the pause was asked for %d times", n)
+	}
+	b.poll("tick 4 with the pause is asked for", func() (bool, error) { return times("v=1&do=2:pause+c1&t=4") == 1, nil })
 }
 
 func TestLastTick(t *testing.T) {
