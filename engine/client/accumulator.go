@@ -127,7 +127,7 @@ func (p *Producer) drain(reason string, cause uint64, j *journal.Journal) simnet
 			break
 		}
 		q.batches = q.batches[1:]
-		bytes, err := first.builder.Build()
+		bytes, err := first.builder.Finish()
 		if err != nil {
 			panic(fmt.Sprintf("producer %s: %v", p.node, err))
 		}

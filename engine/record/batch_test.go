@@ -278,15 +278,21 @@ func TestBuilderReuse(t *testing.T) {
 	}
 	wantBytes(t, "V1 after Reset", first, unhex(t, v1))
 	b.SetProducer(&Producer{ID: 1000, Epoch: 2, BaseSequence: 5})
-	second, err := b.AppendTo([]byte("before"))
-	if err != nil || string(second[:6]) != "before" {
-		t.Fatalf("AppendTo: %q, %v", second, err)
+	second, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
 	}
-	batch := parse(t, second[6:])
+	batch := parse(t, second)
 	if batch.ProducerID != 1000 || batch.ProducerEpoch != 2 || batch.BaseSequence != 5 || batch.RecordsCount != 1 {
 		t.Errorf("after SetProducer: %+v", batch)
 	}
 	wantBytes(t, "the first result belongs to its caller", first, unhex(t, v1))
+	b.SetProducer(nil)
+	third, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantBytes(t, "V1 without a copy", third, unhex(t, v1))
 	raw, err := clone.Build()
 	if err != nil || binary.BigEndian.Uint32(raw[atRecordsCount:]) != 2 {
 		t.Errorf("clone: %x, %v, want 2 records", raw, err)

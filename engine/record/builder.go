@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -96,18 +97,26 @@ func (b *Builder) SetProducer(p *Producer) { b.options.Producer = p }
 // after SetProducer or more records.
 //
 // Errors: ErrNoRecords; an option that Kafka refuses too; a batch over 2 GiB.
-func (b *Builder) Build() ([]byte, error) { return b.AppendTo(nil) }
+func (b *Builder) Build() ([]byte, error) {
+	batch, err := b.Finish()
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(batch), nil
+}
 
-// AppendTo appends to dst what Build gives. On an error it returns dst as it was.
-func (b *Builder) AppendTo(dst []byte) ([]byte, error) {
+// Finish gives what Build gives without a copy: the slice may be the builder's own memory, and holds only
+// until the builder's next Append, SetProducer, Finish or Reset. It is for a batch that is sent as it is and
+// a builder that is dropped or reset afterwards.
+func (b *Builder) Finish() ([]byte, error) {
 	if b.count == 0 {
-		return dst, ErrNoRecords
+		return nil, ErrNoRecords
 	}
 	producer, err := b.options.producer()
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	header := Batch{
+	return b.finish(Batch{
 		PartitionLeaderEpoch: kafka.NoLeaderEpoch,
 		Attributes:           b.options.attributes(),
 		LastOffsetDelta:      b.count - 1,
@@ -117,32 +126,26 @@ func (b *Builder) AppendTo(dst []byte) ([]byte, error) {
 		ProducerEpoch:        producer.Epoch,
 		BaseSequence:         producer.BaseSequence,
 		RecordsCount:         b.count,
-	}
-	return b.finish(dst, header)
+	})
 }
 
-// finish appends the batch to dst: the header, and the records compressed as it says.
-func (b *Builder) finish(dst []byte, header Batch) ([]byte, error) {
-	start := len(dst)
-	out := dst
-	if codec := header.Attributes.Codec(); codec == None {
-		out = append(out, b.buffer...)
-	} else {
+// finish puts a header before the records, compressed as it says; see Finish for whose memory it is.
+func (b *Builder) finish(header Batch) ([]byte, error) {
+	batch := b.buffer[:len(b.buffer):len(b.buffer)]
+	if codec := header.Attributes.Codec(); codec != None {
 		if b.compressor == nil {
 			b.compressor = new(compressor)
 		}
 		var err error
-		out, err = b.compressor.append(append(out, b.buffer[:HeaderSize]...), codec, b.buffer[HeaderSize:])
-		if err != nil {
-			return dst, fmt.Errorf("compress with %v: %w", codec, err)
+		if batch, err = b.compressor.append(make([]byte, HeaderSize), codec, b.buffer[HeaderSize:]); err != nil {
+			return nil, fmt.Errorf("compress with %v: %w", codec, err)
 		}
 	}
-	batch := out[start:]
 	if len(batch)-lengthOverhead > maxBatchLength {
-		return dst, fmt.Errorf("the batch has %d bytes, allowed are %d", len(batch), maxBatchLength+lengthOverhead)
+		return nil, fmt.Errorf("the batch has %d bytes, allowed are %d", len(batch), maxBatchLength+lengthOverhead)
 	}
 	encodeHeader(batch, header)
-	return out, nil
+	return batch, nil
 }
 
 // Reset empties the batch and keeps options and buffer.

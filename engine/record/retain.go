@@ -51,5 +51,5 @@ func Retain(b Batch, records []Record, horizon kafka.Timestamp) ([]byte, error) 
 	if b.Attributes.TimestampType() == CreateTime {
 		header.MaxTimestamp = latest
 	}
-	return builder.finish(nil, header)
+	return builder.finish(header)
 }
