@@ -27,7 +27,8 @@
 // # Left out
 //
 // Appends by followers and coordinators, the high watermark, retention, compaction, recovery after a
-// crash, truncation, producer state and the transaction index.
+// crash, truncation and producer state. The formats of .txnindex and .snapshot files are here
+// ([ParseTransactionIndex], [ParseProducerSnapshot]); the log writes neither yet.
 //
 // Simplified: partition.metadata, the file that holds the topic id, is not written.
 //

@@ -17,6 +17,11 @@ const (
 	OffsetIndexSuffix = ".index"
 	// TimeIndexSuffix ends the name of a segment's time index.
 	TimeIndexSuffix = ".timeindex"
+	// TransactionIndexSuffix ends the name of a segment's list of aborted transactions.
+	TransactionIndexSuffix = ".txnindex"
+	// ProducerSnapshotSuffix ends the name of a snapshot of the producers; its number is the offset up to
+	// which it holds, exclusive.
+	ProducerSnapshotSuffix = ".snapshot"
 	// LeaderEpochCheckpoint is the name of the text file that says where each leader epoch began.
 	LeaderEpochCheckpoint = "leader-epoch-checkpoint"
 )

@@ -1,0 +1,72 @@
+package storage
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"loglab/engine/kafka"
+)
+
+// AbortedTransaction is one entry of a transaction index: a transaction of one producer that was aborted,
+// so that a reader of committed records can leave its records out.
+//
+//	 0      2             10             18             26                 34
+//	┌──────┬─────────────┬──────────────┬──────────────┬──────────────────┐
+//	│ 0    │ producer id │ first offset │ last offset  │ last stable      │
+//	│ int16│ int64       │ int64        │ int64        │ offset, int64    │
+//	└──────┴─────────────┴──────────────┴──────────────┴──────────────────┘
+//
+// The file comes into being with its first entry.
+//
+// Source: org.apache.kafka.storage.internals.log.AbortedTxn.
+type AbortedTransaction struct {
+	ProducerID       kafka.ProducerID
+	FirstOffset      kafka.Offset // of the transaction's first record
+	LastOffset       kafka.Offset // of its abort marker, inclusive
+	LastStableOffset kafka.Offset // after the abort, exclusive
+}
+
+const (
+	abortedTransactionSize    = 34
+	abortedTransactionVersion = 0
+)
+
+// appendAbortedTransaction adds the bytes of one entry to b.
+func appendAbortedTransaction(b []byte, t AbortedTransaction) []byte {
+	b = binary.BigEndian.AppendUint16(b, abortedTransactionVersion)
+	b = binary.BigEndian.AppendUint64(b, uint64(t.ProducerID))
+	b = binary.BigEndian.AppendUint64(b, uint64(t.FirstOffset))
+	b = binary.BigEndian.AppendUint64(b, uint64(t.LastOffset))
+	return binary.BigEndian.AppendUint64(b, uint64(t.LastStableOffset))
+}
+
+// ParseTransactionIndex reads a transaction index file. Last offsets must rise from entry to entry. The
+// caller owns the slice; on an error it holds the entries before the one at fault.
+//
+// Source: TransactionIndex.sanityCheck and append.
+func ParseTransactionIndex(b []byte) ([]AbortedTransaction, error) {
+	var entries []AbortedTransaction
+	for at := 0; at < len(b); at += abortedTransactionSize {
+		fault := func(format string, args ...any) ([]AbortedTransaction, error) {
+			return entries, fmt.Errorf("transaction index entry %d (byte %d): "+format, append([]any{len(entries), at}, args...)...)
+		}
+		if left := len(b) - at; left < abortedTransactionSize {
+			return fault("only %d of %d bytes", left, abortedTransactionSize)
+		}
+		e := b[at:]
+		if version := int16(binary.BigEndian.Uint16(e)); version != abortedTransactionVersion {
+			return fault("version is %d, allowed is %d", version, abortedTransactionVersion)
+		}
+		t := AbortedTransaction{
+			ProducerID:       kafka.ProducerID(binary.BigEndian.Uint64(e[2:])),
+			FirstOffset:      kafka.Offset(binary.BigEndian.Uint64(e[10:])),
+			LastOffset:       kafka.Offset(binary.BigEndian.Uint64(e[18:])),
+			LastStableOffset: kafka.Offset(binary.BigEndian.Uint64(e[26:])),
+		}
+		if n := len(entries); n > 0 && t.LastOffset <= entries[n-1].LastOffset {
+			return fault("last offset is %d, must be above %d", t.LastOffset, entries[n-1].LastOffset)
+		}
+		entries = append(entries, t)
+	}
+	return entries, nil
+}
