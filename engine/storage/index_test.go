@@ -3,8 +3,6 @@ package storage
 import (
 	"strings"
 	"testing"
-
-	"loglab/engine/kafka"
 )
 
 // A file that is not an index is refused with the entry that shows it.
@@ -42,16 +40,5 @@ func TestParseIndexNamesTheEntry(t *testing.T) {
 				t.Errorf("%d entries, error %v; want %d, %q", entries, err, tt.entries, tt.err)
 			}
 		})
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0", 999: "999", 1000: "1,000", 1048588: "1,048,588", -1: "-1", -999: "-999", -1000: "-1,000",
-		-9223372036854775808: "-9,223,372,036,854,775,808",
-	} {
-		if got := kafka.Thousands(n); got != want {
-			t.Errorf("kafka.Thousands(%d) is %s, want %s", n, got, want)
-		}
 	}
 }
