@@ -18,14 +18,13 @@ func events(f Frame) view.Events {
 	j := f.Cluster.Journal()
 	var list view.Events
 	left := 0
-	for seq := uint64(j.Len()); seq >= 1; seq-- {
-		e, _ := j.At(seq)
+	for e := range j.Backward() {
 		if isTraffic(e.Body) {
 			left++
 			continue
 		}
 		if len(list.Lines) == shownEvents {
-			left += int(seq)
+			left += int(e.Seq)
 			break
 		}
 		list.Lines = append(list.Lines, EventLine(f.Address, e))
@@ -101,8 +100,7 @@ func CloseInspector(a Address) view.Link {
 func change(f Frame) string {
 	j := f.Cluster.Journal()
 	var written, read, rolled, commands int
-	for seq := uint64(j.Len()); seq >= 1; seq-- {
-		e, _ := j.At(seq)
+	for e := range j.Backward() {
 		if e.Tick != kafka.Tick(f.Address.T) {
 			break
 		}

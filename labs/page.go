@@ -191,8 +191,7 @@ func rejections(f Frame) []view.Notice {
 		return nil
 	}
 	given := -1 // index in a.Do of the command that was carried out last
-	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
-		e, _ := j.At(seq)
+	for e := range j.All() {
 		switch body := e.Body.(type) {
 		case journal.CommandGiven:
 			given++

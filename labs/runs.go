@@ -221,6 +221,12 @@ func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (c *engi
 	} else {
 		c = kept.Clone()
 	}
+	first := tick
+	defer func() {
+		r.mu.Lock()
+		r.stats.TicksReplayed += int64(tick - first)
+		r.mu.Unlock()
+	}()
 	keptBytes := c.SizeBytes()
 	for ; tick < a.T; tick++ {
 		if ctx.Err() != nil {
@@ -236,9 +242,6 @@ func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (c *engi
 			r.keep(states.at(next), c, c.SizeBytes()-keptBytes)
 			keptBytes = c.SizeBytes()
 		}
-		r.mu.Lock()
-		r.stats.TicksReplayed++
-		r.mu.Unlock()
 	}
 	return c, nil
 }

@@ -150,18 +150,10 @@ func methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 func noSuchLab(name string) error {
 	p := page.Problem{
 		Status: http.StatusNotFound, Title: "There is no such lab", Text: "These are the labs there are.",
-		Facts: []page.Fact{{Name: "Found", Value: shown(name)}, {Name: "Allowed", Value: labNames()}},
+		Facts: []page.Fact{{Name: "Found", Value: shown(name)}, {Name: "Allowed", Value: all.Names()}},
 	}
 	for _, lab := range all.Labs() {
 		p.Links = append(p.Links, page.Way{Href: string(labs.Pages) + lab.Name, Text: lab.Title})
 	}
 	return problem{p}
-}
-
-func labNames() string {
-	var names []string
-	for _, lab := range all.Labs() {
-		names = append(names, lab.Name)
-	}
-	return strings.Join(names, ", ")
 }

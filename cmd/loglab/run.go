@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 
@@ -79,44 +78,24 @@ func parseAddress(text string) (labs.Address, error) {
 		}
 		lab, ok := all.ByName(name)
 		if !ok {
-			return labs.Address{}, fmt.Errorf("the lab %q is not known: allowed are %s", name, labNames())
+			return labs.Address{}, fmt.Errorf("the lab %q is not known: allowed are %s", name, all.Names())
 		}
 		return labs.Parse(lab, site, u.RawQuery)
 	}
-	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s", text, labNames())
-}
-
-func labNames() string {
-	var names []string
-	for _, lab := range all.Labs() {
-		names = append(names, lab.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// eachEvent calls f with every event of the journal, in order.
-func eachEvent(cluster *engine.Cluster, f func(journal.Event) error) error {
-	j := cluster.Journal()
-	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
-		e, _ := j.At(seq)
-		if err := f(e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s", text, all.Names())
 }
 
 // printJSON prints one object a line.
-func printJSON(out io.Writer, cluster *engine.Cluster) error {
+func printJSON(out *bufio.Writer, cluster *engine.Cluster) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	err := eachEvent(cluster, func(e journal.Event) error {
-		return encoder.Encode(struct {
+	for e := range cluster.Journal().All() {
+		err := encoder.Encode(struct {
 			Event journal.Event `json:"event"`
 		}{e})
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	return encoder.Encode(struct {
 		State engine.View `json:"state"`
@@ -124,13 +103,9 @@ func printJSON(out io.Writer, cluster *engine.Cluster) error {
 }
 
 // printText prints the journal's lines and the state in a few more.
-func printText(out io.Writer, cluster *engine.Cluster) error {
-	err := eachEvent(cluster, func(e journal.Event) error {
-		_, err := fmt.Fprintln(out, e.Line())
-		return err
-	})
-	if err != nil {
-		return err
+func printText(out *bufio.Writer, cluster *engine.Cluster) error {
+	for e := range cluster.Journal().All() {
+		fmt.Fprintln(out, e.Line())
 	}
 	v := cluster.View()
 	fmt.Fprintf(out, "\nstate at tick %d, %d ms\n", v.Tick, v.Now)
@@ -153,7 +128,7 @@ func printText(out io.Writer, cluster *engine.Cluster) error {
 		}
 	}
 	for _, p := range v.Producers {
-		_, err = fmt.Fprintf(out, "  %s produced=%d waiting=%d acknowledged=%d failed=%d\n", p.ID, p.Produced, p.Waiting, p.Acknowledged, p.Failed)
+		fmt.Fprintf(out, "  %s produced=%d waiting=%d acknowledged=%d failed=%d\n", p.ID, p.Produced, p.Waiting, p.Acknowledged, p.Failed)
 	}
-	return err
+	return nil // out keeps its first error until it is flushed
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"loglab/engine/kafka"
@@ -101,6 +102,28 @@ func (j *Journal) At(seq uint64) (e Event, ok bool) {
 		return j.sealed[i/chunkEvents][i%chunkEvents], true
 	}
 	return j.tail[i%chunkEvents], true
+}
+
+// All walks over the events in order.
+func (j *Journal) All() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for seq := uint64(1); ; seq++ {
+			if e, ok := j.At(seq); !ok || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Backward walks over the events from the last to the first.
+func (j *Journal) Backward() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for seq := uint64(j.Len()); ; seq-- {
+			if e, ok := j.At(seq); !ok || !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 // Causes gives the chain from the event with that Seq back to a command or a timer, the event itself

@@ -1,6 +1,8 @@
 package all
 
 import (
+	"strings"
+
 	"loglab/labs"
 	"loglab/labs/partitions"
 )
@@ -12,6 +14,15 @@ var list = []*labs.Lab{
 
 // Labs gives every lab in the order of the home page.
 func Labs() []*labs.Lab { return list }
+
+// Names lists the labs' names in addresses, separated by commas, for messages.
+func Names() string {
+	var names []string
+	for _, lab := range list {
+		names = append(names, lab.Name)
+	}
+	return strings.Join(names, ", ")
+}
 
 // ByName gives the lab of that name in addresses.
 func ByName(name string) (*labs.Lab, bool) {

@@ -15,7 +15,8 @@ import (
 )
 
 // inspect shows what the address points at; nil when it points at nothing.
-func inspect(f labs.Frame) *view.Inspector {
+func inspect(l *layout) *view.Inspector {
+	f := l.Frame
 	at := f.Address.At
 	if at.Kind == "" {
 		return nil
@@ -31,7 +32,7 @@ func inspect(f labs.Frame) *view.Inspector {
 	default:
 		index := int(at.Partition.Partition)
 		if at.Partition.Topic == topic && index < len(f.View.Partitions) {
-			ok = inspectLog(f, in, f.View.Partitions[index], at)
+			ok = inspectLog(l, in, f.View.Partitions[index], at)
 		}
 	}
 	if !ok {
@@ -42,7 +43,7 @@ func inspect(f labs.Frame) *view.Inspector {
 }
 
 // inspectLog shows a record, a batch or a segment.
-func inspectLog(f labs.Frame, in *view.Inspector, p engine.PartitionView, at labs.Target) bool {
+func inspectLog(l *layout, in *view.Inspector, p engine.PartitionView, at labs.Target) bool {
 	for _, segment := range p.Log.Segments {
 		if at.Kind == labs.SegmentTarget {
 			if segment.BaseOffset == kafka.Offset(at.Number) {
@@ -68,9 +69,9 @@ func inspectLog(f labs.Frame, in *view.Inspector, p engine.PartitionView, at lab
 			}
 			position := len(segment.Bytes) - len(data)
 			if at.Kind == labs.BatchTarget {
-				inspectBatch(f, in, p, segment, b, position, -1)
+				inspectBatch(l.Frame, in, p, segment, b, position, -1)
 			} else {
-				inspectRecord(f, in, p, segment, b, position, kafka.Offset(at.Number))
+				inspectRecord(l, in, p, segment, b, position, kafka.Offset(at.Number))
 			}
 			return true
 		}
@@ -79,8 +80,7 @@ func inspectLog(f labs.Frame, in *view.Inspector, p engine.PartitionView, at lab
 }
 
 // inspectRecord shows one record: its key, how it came to this partition, and its bytes.
-func inspectRecord(f labs.Frame, in *view.Inspector, p engine.PartitionView, segment storage.Segment, b record.Batch, position int, offset kafka.Offset) {
-	l := newLayout(f)
+func inspectRecord(l *layout, in *view.Inspector, p engine.PartitionView, segment storage.Segment, b record.Batch, position int, offset kafka.Offset) {
 	index := -1
 	for scanner := b.Scan(); scanner.Next(); {
 		r := scanner.Record()
@@ -88,7 +88,7 @@ func inspectRecord(f labs.Frame, in *view.Inspector, p engine.PartitionView, seg
 		if r.Offset != offset {
 			continue
 		}
-		key, how := "no key (null)", "The producer chose by the rule "+f.Address.Values.Text("keyless")+"."
+		key, how := "no key (null)", "The producer chose by the rule "+l.Address.Values.Text("keyless")+"."
 		if r.Key != nil {
 			key = keyName(string(r.Key))
 		}
@@ -106,13 +106,13 @@ func inspectRecord(f labs.Frame, in *view.Inspector, p engine.PartitionView, seg
 			view.Fact{Name: "Timestamp", Value: fmt.Sprintf("%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))})
 		break
 	}
-	inspectBatch(f, in, p, segment, b, position, index)
+	inspectBatch(l.Frame, in, p, segment, b, position, index)
 }
 
 // inspectBatch shows a batch field by field; with a record's index of 0 or more only that record's fields.
 func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segment storage.Segment, b record.Batch, position, only int) {
 	in.Facts = append(in.Facts, view.Fact{Name: "Batch", Value: fmt.Sprintf("%s of %s, %s bytes at byte %s of %s",
-		kafka.Count(int(b.RecordsCount), "record"), p.TopicPartition, kafka.Thousands(b.Size()), kafka.Thousands(position), storage.SegmentFileName(segment.BaseOffset, ".log"))})
+		kafka.Count(int(b.RecordsCount), "record"), p.TopicPartition, kafka.Thousands(b.Size()), kafka.Thousands(position), storage.SegmentFileName(segment.BaseOffset, storage.LogSuffix))})
 	if cause := appendEvent(f, p.TopicPartition, b.BaseOffset); cause != 0 {
 		in.Chain = labs.Causes(f, cause)
 	}
@@ -123,8 +123,7 @@ func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segm
 	table := view.Table{ID: "anatomy", Caption: "The batch’s bytes, field by field", Head: []string{"At", "Bytes", "Field", "Value", "Meaning"}, Mono: true}
 	if only >= 0 {
 		table.Caption = "The record’s bytes, field by field"
-		next := labs.Replace("open-batch", "", f.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: p.TopicPartition, Number: int64(b.BaseOffset)}))
-		next.Text = "the whole batch"
+		next := labs.Replace("open-batch", "the whole batch", f.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: p.TopicPartition, Number: int64(b.BaseOffset)}))
 		in.Links = append(in.Links, next)
 	}
 	const most = 36
@@ -155,18 +154,15 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 	}
 	in.Facts = append(in.Facts, view.Fact{Name: "Offsets", Value: offsets}, view.Fact{Name: "State", Value: state},
 		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(segmentBytes))})
-	index, err := storage.ParseOffsetIndex(s.OffsetIndex, s.BaseOffset)
-	if err != nil {
-		panic(err) // our own bytes
-	}
 	files := view.Table{ID: "files", Caption: "Files in the directory " + p.TopicPartition.String(), Head: []string{"File", "Bytes"}, Mono: true}
 	for _, file := range []struct {
 		suffix string
 		bytes  int
-	}{{".log", len(s.Bytes)}, {".index", len(s.OffsetIndex)}, {".timeindex", len(s.TimeIndex)}} {
+	}{{storage.LogSuffix, len(s.Bytes)}, {storage.OffsetIndexSuffix, len(s.OffsetIndex)}, {storage.TimeIndexSuffix, len(s.TimeIndex)}} {
 		files.Rows = append(files.Rows, view.Row{Items: [][]view.Item{view.Plain(storage.SegmentFileName(s.BaseOffset, file.suffix)), view.Plain(kafka.Thousands(file.bytes))}})
 	}
 	entries := view.Table{ID: "index", Caption: fmt.Sprintf("Offset index: one entry after more than index.interval.bytes = %d bytes", indexInterval), Head: []string{"Offset", "Position in the .log"}, Mono: true}
+	index := s.OffsetEntries()
 	for _, e := range index {
 		entries.Rows = append(entries.Rows, view.Row{Items: [][]view.Item{view.Plain(fmt.Sprint(e.Offset)), view.Plain(fmt.Sprint(e.Position))}})
 	}
@@ -186,14 +182,13 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 func inspectMessage(f labs.Frame, in *view.Inspector, id uint64) bool {
 	j := f.Cluster.Journal()
 	found := false
-	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
-		e, _ := j.At(seq)
+	for e := range j.All() {
 		switch b := e.Body.(type) {
 		case journal.MessageSent:
 			if b.Message == id {
 				found = true
 				in.Facts = append(in.Facts, view.Fact{Name: "Sent", Value: fmt.Sprintf("in tick %d by %s: %s", e.Tick, e.Node, b.Sentence())})
-				in.Chain = labs.Causes(f, seq)
+				in.Chain = labs.Causes(f, e.Seq)
 			}
 		case journal.MessageDelivered:
 			if b.Message == id {
@@ -256,10 +251,9 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 // appendEvent gives the Seq of the event that appended the batch with that base offset; 0: none.
 func appendEvent(f labs.Frame, tp kafka.TopicPartition, base kafka.Offset) uint64 {
 	j := f.Cluster.Journal()
-	for seq := uint64(1); seq <= uint64(j.Len()); seq++ {
-		e, _ := j.At(seq)
+	for e := range j.All() {
 		if b, ok := e.Body.(journal.BatchAppended); ok && b.TopicPartition == tp && b.BaseOffset == base {
-			return seq
+			return e.Seq
 		}
 	}
 	return 0

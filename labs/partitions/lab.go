@@ -77,7 +77,7 @@ func build(f labs.Frame, p *view.Page) {
 	actions(f, p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
-	if in := inspect(f); in != nil {
+	if in := inspect(l); in != nil {
 		p.Inspector = in
 	}
 }

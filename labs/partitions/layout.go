@@ -72,8 +72,7 @@ func (l *layout) findFresh() {
 		l.fresh[i] = p.Log.LogEndOffset
 	}
 	j := l.Cluster.Journal()
-	for seq := uint64(j.Len()); seq >= 1; seq-- {
-		e, _ := j.At(seq)
+	for e := range j.Backward() {
 		if int(e.Tick) != l.Address.T {
 			return
 		}

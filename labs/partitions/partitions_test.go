@@ -201,7 +201,7 @@ func TestEverythingOffered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := inspect(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View})
+			in := inspect(newLayout(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View}))
 			if in == nil || len(in.Facts) == 0 || in.Facts[0].Name == "Not there" {
 				t.Errorf("%s: %s cannot be opened", query, target)
 			}

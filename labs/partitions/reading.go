@@ -119,8 +119,10 @@ func (l *layout) overtaken() (text string, ok bool) {
 	var before sight
 	j := l.Cluster.Journal()
 	const most = 2000 // events; later ones would not make a better example
-	for seq := uint64(1); seq <= uint64(min(j.Len(), most)); seq++ {
-		e, _ := j.At(seq)
+	for e := range j.All() {
+		if e.Seq > most {
+			break
+		}
 		r, is := e.Body.(journal.RecordsRead)
 		if !is || r.From != 0 {
 			continue
