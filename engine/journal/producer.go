@@ -12,6 +12,7 @@ import (
 type RecordPartitioned struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
 	Key            string               `json:"key"`
+	Named          bool                 `json:"named"`       // the record names its partition: no rule was asked
 	Keyless        bool                 `json:"keyless"`     // the client's rule sees no key
 	Partitioner    string               `json:"partitioner"` // or the keyless rule that chose
 	Hash           uint32               `json:"hash"`        // after the client's mapping; 0 when keyless
@@ -23,6 +24,9 @@ func (RecordPartitioned) Kind() string { return "RecordPartitioned" }
 
 // Text gives key and choice.
 func (b RecordPartitioned) Text() string {
+	if b.Named {
+		return fmt.Sprintf("%s named by the record", b.TopicPartition)
+	}
 	if b.Keyless {
 		return fmt.Sprintf("%s keyless by %s", b.TopicPartition, b.Partitioner)
 	}
@@ -31,6 +35,9 @@ func (b RecordPartitioned) Text() string {
 
 // Sentence gives the arithmetic of the choice.
 func (b RecordPartitioned) Sentence() string {
+	if b.Named {
+		return fmt.Sprintf("A record goes to %s: it names its partition, so no partitioner is asked.", b.TopicPartition)
+	}
 	if b.Keyless {
 		return fmt.Sprintf("A record without a key goes to %s, the choice of %s.", b.TopicPartition, b.Partitioner)
 	}
@@ -122,4 +129,36 @@ func (b ProduceFailed) Text() string {
 // Sentence gives the code.
 func (b ProduceFailed) Sentence() string {
 	return fmt.Sprintf("The producer gave up %s for %s: the broker answered %s.", kafka.Count(b.Records, "record"), b.TopicPartition, b.Error)
+}
+
+// SendingStopped says that a producer's application hands in no more records of its workload.
+type SendingStopped struct {
+	Held int `json:"held"` // records in batches that are not sent yet
+}
+
+// Kind gives the kind's name.
+func (SendingStopped) Kind() string { return "SendingStopped" }
+
+// Text gives what the producer still holds.
+func (b SendingStopped) Text() string { return fmt.Sprintf("held=%d", b.Held) }
+
+// Sentence gives what the producer still holds.
+func (b SendingStopped) Sentence() string {
+	return fmt.Sprintf("The application hands in no more records. The producer still sends what it holds: %s.", kafka.Count(b.Held, "record"))
+}
+
+// SendingStarted says that a producer's application goes on with its workload.
+type SendingStarted struct {
+	Partitions int `json:"partitions"` // that the producer knows of
+}
+
+// Kind gives the kind's name.
+func (SendingStarted) Kind() string { return "SendingStarted" }
+
+// Text gives how many partitions the producer knows of.
+func (b SendingStarted) Text() string { return fmt.Sprintf("partitions=%d", b.Partitions) }
+
+// Sentence gives how many partitions the producer knows of.
+func (b SendingStarted) Sentence() string {
+	return fmt.Sprintf("The application hands in records again. The producer divides them among the %s that it knows of.", kafka.Count(b.Partitions, "partition"))
 }

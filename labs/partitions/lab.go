@@ -62,7 +62,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), Config: config},
 		Producers: []engine.ProducerSpec{{
 			Config:   producer,
-			Workload: engine.Workload{Keys: keysOf(v.Text("keys")), Rate: v.Int("rate"), Every: tickMillis},
+			Workload: engine.Workload{Entities: keysOf(v.Text("keys")), Rate: v.Int("rate"), Every: tickMillis},
 		}},
 		Group: engine.GroupSpec{
 			Name: group, Consumers: v.Int("consumers"), Assignor: v.Text("assignor"), Config: engine.DefaultConsumerConfig(topic),
