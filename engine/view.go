@@ -16,9 +16,16 @@ type View struct {
 	Partitions  []PartitionView `json:"partitions"` // by index
 	Groups      []GroupView     `json:"groups"`
 	Producers   []ProducerView  `json:"producers"`
+	Source      SourceView      `json:"source"`             // what the producers' applications have published
 	Destination DestinationView `json:"destination"`        // what the consumers' applications have written
 	UnderWay    []MessageView   `json:"messages_under_way"` // in the order of delivery
 }
+
+// SourceView is what the source of the producers' applications has given out.
+type SourceView = client.SourceView
+
+// Sight is one event as the destination saw it.
+type Sight = client.Sight
 
 // DestinationView is what the destination of the consumers' applications holds.
 type DestinationView = client.DestinationView
@@ -137,6 +144,7 @@ func (c *Cluster) View() View {
 	}
 	group.Waiting = len(group.Members) > 0 && group.Members[0].Known > c.divided
 	v.Groups = append(v.Groups, group)
+	v.Source = c.outside.Source.View()
 	v.Destination = c.outside.Destination.View()
 	for _, p := range c.paused {
 		for _, m := range p.inbox {

@@ -21,9 +21,12 @@ func (o *Outside) Clone() Outside {
 }
 
 // Source is the database whose changes the producers' applications publish: it numbers the events of
-// each entity from 1.
+// each entity from 1. It also counts the records that each key was given.
 type Source struct {
 	versions map[string]int // by entity; only looked up
+	records  map[string]int // by key; only looked up
+	keyed    int            // records with a key
+	hottest  string         // the first key that has as many records as no other has more
 }
 
 // number gives the version of an entity's next event.
@@ -35,7 +38,37 @@ func (s *Source) number(entity string) int {
 	return s.versions[entity]
 }
 
-func (s *Source) clone() Source { return Source{maps.Clone(s.versions)} }
+// count notes a record with that key.
+func (s *Source) count(key []byte) {
+	if s.records == nil {
+		s.records = map[string]int{}
+	}
+	n := s.records[string(key)] + 1
+	s.records[string(key)] = n
+	s.keyed++
+	if n > s.records[s.hottest] || s.keyed == 1 {
+		s.hottest = string(key)
+	}
+}
+
+func (s *Source) clone() Source {
+	c := *s
+	c.versions, c.records = maps.Clone(s.versions), maps.Clone(s.records)
+	return c
+}
+
+// SourceView is what the source has given out: an immutable value.
+type SourceView struct {
+	Keyed          int    `json:"keyed"` // records with a key
+	Keys           int    `json:"keys"`  // different keys
+	Hottest        string `json:"hottest_key"`
+	HottestRecords int    `json:"hottest_records"`
+}
+
+// View gives the source's counts.
+func (s *Source) View() SourceView {
+	return SourceView{Keyed: s.keyed, Keys: len(s.records), Hottest: s.hottest, HottestRecords: s.records[s.hottest]}
+}
 
 // Destination is what the consumers' applications write to: it sees the events in the order in which
 // they are processed, whoever processes them.

@@ -157,7 +157,7 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	if index >= 0 {
 		key = p.workload.key(index, version)
 	}
-	p.hand(now, handed{key: key, value: p.workload.value(entity, version)}, 0, j)
+	p.hand(now, handed{key: key, value: p.workload.value(entity, version)}, 0, out, j)
 }
 
 // handed is one record as the application hands it to the producer.
@@ -186,12 +186,12 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 	if size := record.RecordSizeUpperBound(r.key, r.value) + record.HeaderSize; size > p.config.MaxRequestSize {
 		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
 	}
-	p.hand(now, r, cause, j)
+	p.hand(now, r, cause, out, j)
 	return p.drainReady(now, j), nil
 }
 
 // hand partitions one record and appends it to its partition's queue.
-func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, j *journal.Journal) {
+func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, j *journal.Journal) {
 	n := int32(len(p.queues))
 	ts := p.start + kafka.Timestamp(now)
 	event := journal.RecordPartitioned{Key: string(r.key), Partitioner: p.config.Partitioner, Partitions: int(n)}
@@ -208,6 +208,9 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, j *journal.Jou
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
+	if r.key != nil {
+		out.Source.count(r.key)
+	}
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r.key, r.value, seq, p.config)
 	if !event.Keyless || p.config.Keyless != "sticky" {

@@ -35,7 +35,7 @@ type KeyBy string
 // The choices.
 const (
 	KeyByEntity KeyBy = "entity"           // the entity: its events share a key for ever
-	KeyByState  KeyBy = "entity and state" // changes in the entity's life
+	KeyByState  KeyBy = "entity-and-state" // changes in the entity's life
 	KeyByRegion KeyBy = "region"           // one of three, for all entities
 )
 
@@ -47,6 +47,26 @@ var states = [...]string{"created", "paid", "packed", "shipped"}
 
 // regions are where ten entities in a row are.
 var regions = [...]string{"eu", "eu", "us", "eu", "eu", "us", "eu", "ap", "eu", "us"}
+
+// Keys gives the different keys that the workload's records can have, in the order in which one pass after
+// another would bring them. None means that records have no key.
+func (w Workload) Keys() []string {
+	passes := 1
+	if w.KeyBy == KeyByState {
+		passes = len(states)
+	}
+	var keys []string
+	seen := map[string]bool{}
+	for version := 1; version <= passes; version++ {
+		for index := range w.Entities {
+			if key := string(w.key(index, version)); !seen[key] {
+				seen[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
 
 // key gives the key of an event: of the entity with that index, its version-th.
 func (w Workload) key(index, version int) []byte {

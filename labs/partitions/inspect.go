@@ -92,12 +92,12 @@ func inspectRecord(l *layout, in *view.Inspector, p engine.PartitionView, segmen
 		if r.Key != nil {
 			key = keyName(string(r.Key))
 		}
-		if partition, keyed := l.rule.Partition(r.Key, int32(l.partitions())); keyed {
-			how = l.rule.Hash(r.Key).Formula(int32(l.partitions()))
+		if partition, keyed := l.rule().Partition(r.Key, int32(l.partitions())); keyed {
+			how = l.rule().Hash(r.Key).Formula(int32(l.partitions()))
 			if partition != p.Partition {
 				how += ", but it stands here"
 			}
-			before, _ := l.rule.Partition(r.Key, int32(l.baseline))
+			before, _ := l.rule().Partition(r.Key, int32(l.baseline))
 			how += fmt.Sprintf("; with %d partitions: %s-%d", l.baseline, topic, before)
 		}
 		in.Facts = append(in.Facts, view.Fact{Name: "Key", Value: key}, view.Fact{Name: "Value", Value: fmt.Sprintf("%q", r.Value)},

@@ -14,6 +14,7 @@ type Page struct {
 	Theme   string // "", "light", "dark" or "projector"; empty follows the reader's system
 
 	Notices   []Notice
+	Ready     []Ready // ready-made runs
 	Transport Transport
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
@@ -47,6 +48,12 @@ type Link struct {
 	Primary  bool
 	Warn     bool // breaks something
 	Inactive bool // nothing to do here (at the first or last tick); the link stays so focus is kept
+}
+
+// Ready is a ready-made run.
+type Ready struct {
+	Link Link
+	Text string // what it shows, one sentence
 }
 
 // Notice is something the reader should know before looking at the picture.

@@ -121,10 +121,18 @@ func fixturePicture(path string, hidden []view.Param) view.Picture {
 			withShift(fixtureStrip(3, "99 7 121 9912", 12, 18, 24), &before, &later),
 			{ID: "lane-4", Name: "orders-4", Owner: "read by no one", At: "partition:orders-4", Columns: 12, Empty: "no record yet", Count: "0 records", Flags: []view.Flag{{Kind: view.LogEnd, Text: "end 0"}}},
 		},
-		Messages: view.Messages{Title: "On their way", Items: []view.Message{
-			{ID: "m-41", From: "producer", To: "b1", Text: "Produce v13: orders-2, 1 record", When: "arrives at tick 7", At: "message:41"},
-			{ID: "m-42", From: "b1", To: "c0", Text: "Fetch v17: orders-0, 1 record", When: "arrives at tick 8", At: "message:42", Response: true},
-		}},
+		Network: view.Network{
+			Title: "On the network",
+			Stops: []view.Stop{
+				{Name: "Producers", Nodes: []view.Member{{ID: "node-p0", Name: "p0", State: "working", Text: "sending", At: "node:p0"}}},
+				{Name: "Broker", Nodes: []view.Member{{ID: "node-b1", Name: "b1", State: "working", Text: "2 fetches wait", At: "node:b1"}}},
+				{Name: "Consumers", More: "5 consumers of billing"},
+			},
+			Lanes: []view.Lane{
+				{Name: "between producers and broker", Items: []view.Message{{ID: "m-41", From: "p0", To: "b1", Text: "Produce request", When: "arrives in 10 ms", At: "message:41", Right: true}}},
+				{Name: "between broker and consumers", Items: []view.Message{{ID: "m-42", From: "b1", To: "c0", Text: "Fetch response", When: "arrives in 10 ms", At: "message:42", Right: true, Response: true}}},
+			},
+		},
 		Tables: []view.Table{{
 			ID: "keys", Caption: "Where each key goes, with 4 partitions and with 3", Head: []string{"Partition", "Keys", "Share"},
 			Rows: []view.Row{
