@@ -46,6 +46,7 @@ type Producer struct {
 	keyed    partitioner.Partitioner
 	rnd      prng.Rand
 	sticky   partitioner.Sticky
+	older    partitioner.Sticky480
 	turn     partitioner.RoundRobin
 	workload Workload
 	begun    bool         // the workload runs
@@ -153,6 +154,7 @@ func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *jo
 	event := journal.RecordPartitioned{Key: string(key), Partitioner: p.config.Partitioner, Partitions: int(n)}
 	if keyed {
 		event.Hash = p.keyed.Hash(key).Mapped()
+		p.makeRoom(chosen, ts, key, value, cause, j)
 	} else {
 		chosen = p.chooseKeyless(ts, key, value, cause, j)
 		event.Keyless, event.Partitioner = true, p.config.Keyless
@@ -165,7 +167,7 @@ func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *jo
 	if keyed || p.config.Keyless != "sticky" {
 		return
 	}
-	if change, ok := p.sticky.Appended(grown, q.incomplete(p.config.BatchSize), &p.rnd, p.candidates()); ok {
+	if change, ok := p.sticky.Appended(grown, q.incomplete(), &p.rnd, p.candidates()); ok {
 		p.switched(change, seq, j)
 	}
 }
@@ -174,12 +176,16 @@ func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *jo
 //
 // Source: RecordAccumulator.append and partitionChanged.
 func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) kafka.Partition {
-	if p.config.Keyless == "round-robin" {
+	switch p.config.Keyless {
+	case "round-robin":
 		return p.turn.Partition(p.candidates())
+	case "sticky-480":
+		p.makeRoom(p.older.Partition(&p.rnd, p.candidates()), ts, key, value, cause, j)
+		return p.older.Partition(&p.rnd, p.candidates())
 	}
 	for {
 		chosen := p.sticky.Partition(&p.rnd, p.candidates())
-		if p.queues[chosen].takes(ts, key, value, p.config.BatchSize) {
+		if p.queues[chosen].takes(ts, key, value) {
 			return chosen
 		}
 		change, ok := p.sticky.Appended(0, false, &p.rnd, p.candidates())
@@ -190,10 +196,28 @@ func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause ui
 	}
 }
 
+// makeRoom tells the sticky partitioner of KIP-480 when a record, with a key or without, needs a new batch in
+// the partition chosen for it.
+//
+// Source: KafkaProducer.doSend (3.2).
+func (p *Producer) makeRoom(chosen kafka.Partition, ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) {
+	if p.config.Keyless != "sticky-480" || p.queues[chosen].takes(ts, key, value) {
+		return
+	}
+	if change, ok := p.older.NewBatch(chosen, &p.rnd, p.candidates()); ok {
+		p.switched(change, cause, j)
+	}
+}
+
 func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.Journal) {
-	j.Append(p.node, cause, journal.StickyPartitionSwitched{
-		From: change.From, To: change.To, Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize),
-	})
+	event := journal.StickyPartitionSwitched{
+		From: change.From, To: change.To, Rule: p.config.Keyless,
+		Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize), Forced: change.Forced,
+	}
+	if load := change.Load; load != nil {
+		event.Partitions, event.Queues, event.Weights = load.Partitions, load.Queues, load.Weights
+	}
+	j.Append(p.node, cause, event)
 }
 
 func (p *Producer) candidates() partitioner.Candidates {

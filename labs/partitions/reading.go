@@ -176,8 +176,11 @@ func (l *layout) keylessSpread() string {
 	if len(parts) == 0 {
 		return "No record is in the log yet."
 	}
-	if l.Address.Values.Text("keyless") == "sticky" {
+	switch l.Address.Values.Text("keyless") {
+	case "sticky":
 		return fmt.Sprintf("Records without a key: %s. The sticky rule stays with one partition until batch.size = 16,384 bytes have gone there, then draws another.", strings.Join(parts, ", "))
+	case "sticky-480":
+		return fmt.Sprintf("Records without a key: %s. The sticky rule of Kafka 2.4 to 3.2 stays with one partition until a record needs a new batch there, then draws another.", strings.Join(parts, ", "))
 	}
 	return fmt.Sprintf("Records without a key: %s. Round robin gives each record the next partition.", strings.Join(parts, ", "))
 }
