@@ -26,7 +26,7 @@ type Sticky480 struct {
 // only NewBatch changes the answer, so a partition that loses its leader is kept until then.
 func (s *Sticky480) Partition(rnd *prng.Rand, candidates Candidates) kafka.Partition {
 	if !s.chosen {
-		s.partition, s.chosen = candidates.draw(rnd), true
+		s.partition, s.chosen = s.next(rnd, candidates), true
 	}
 	return s.partition
 }
@@ -42,19 +42,21 @@ func (s *Sticky480) NewBatch(in kafka.Partition, rnd *prng.Rand, candidates Cand
 	if in != s.partition {
 		return Switch{}, false
 	}
-	change := Switch{From: s.partition, To: s.another(rnd, candidates)}
+	change := Switch{From: s.partition, To: s.next(rnd, candidates)}
 	s.partition = change.To
 	return change, change.To != change.From
 }
 
-// another draws until the partition is not the present one, if at least two have a leader.
-func (s *Sticky480) another(rnd *prng.Rand, candidates Candidates) kafka.Partition {
+// next draws until the partition is not the present one, if at least two have a leader.
+//
+// Source: StickyPartitionCache.nextPartition.
+func (s *Sticky480) next(rnd *prng.Rand, candidates Candidates) kafka.Partition {
 	if len(candidates.WithLeader) == 1 {
 		return candidates.WithLeader[0]
 	}
-	next := candidates.draw(rnd)
-	for next == s.partition && len(candidates.WithLeader) > 1 {
-		next = candidates.draw(rnd)
+	drawn := candidates.draw(rnd)
+	for s.chosen && drawn == s.partition && len(candidates.WithLeader) > 1 {
+		drawn = candidates.draw(rnd)
 	}
-	return next
+	return drawn
 }
