@@ -1,6 +1,9 @@
 package org.apache.kafka.clients.producer.internals;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -91,7 +94,7 @@ public class Sticky480 extends Script {
         return accumulator.append(new TopicPartition(TOPIC, partition), now, key, new byte[valueSize], null, (metadata, e) -> { }, 1000, abortOnNewBatch, now);
     }
 
-    /** What Sender.sendProducerData does until nothing is ready or no request may follow. */
+    /** What Sender.sendProducerData does until nothing is ready or no request may follow, the batches sorted. */
     private String send() {
         StringBuilder sent = new StringBuilder();
         for (;;) {
@@ -100,7 +103,9 @@ public class Sticky480 extends Script {
                 return sent.toString();
             inFlight++;
             sent.append(" request");
-            for (ProducerBatch batch : accumulator.drain(cluster, ready, maxRequest, now).get(BROKER.id()))
+            List<ProducerBatch> batches = new ArrayList<>(accumulator.drain(cluster, ready, maxRequest, now).get(BROKER.id()));
+            batches.sort(Comparator.comparing(batch -> batch.topicPartition.partition()));
+            for (ProducerBatch batch : batches)
                 sent.append(' ').append(batch.topicPartition.partition()).append(':').append(batch.recordCount);
         }
     }
