@@ -13,7 +13,7 @@ import (
 )
 
 // What Kafka draws from ThreadLocalRandom is set to what ours drew, "3/8,0/3": 3 of 8 numbers, then 0 of 3.
-// Kafka's answer is an error if it needs more draws, or fewer.
+// If it needs more draws, or fewer, it answers "other draws".
 const noDraws = "-"
 
 // drawn gives what was drawn from a stream of n numbers between two of its states.
