@@ -89,7 +89,7 @@ func TestAddressRefuses(t *testing.T) {
 		"rate=101":                            `rate is "101": a whole number from 0 to 100 is allowed`,
 		"assignor=best":                       `assignor is "best": allowed are range, roundrobin`,
 		"partitioner=md5":                     `partitioner is "md5": allowed are crc32, crc32-random, fnv1a`,
-		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky`,
+		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky, sticky-480`,
 		"keys=1001":                           `keys is "1001": from 0 to 1000 made keys are allowed`,
 		"keys=99999999999999999999":           "from 0 to 1000 made keys are allowed",
 		"keys=" + strings.Repeat("a%0A", 501): "at most 500 keys of your own are allowed",

@@ -48,6 +48,7 @@ type Producer struct {
 	keyed    partitioner.Partitioner
 	rnd      prng.Rand
 	sticky   partitioner.Sticky
+	older    partitioner.Sticky480
 	turn     partitioner.RoundRobin
 	workload deal
 	sending  bool         // the workload runs
@@ -199,8 +200,10 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 	switch {
 	case r.named:
 		chosen, event.Named = r.to, true
+		p.makeRoom(chosen, ts, r.key, r.value, cause, j)
 	case keyed:
 		event.Hash = p.keyed.Hash(r.key).Mapped()
+		p.makeRoom(chosen, ts, r.key, r.value, cause, j)
 	default:
 		chosen = p.chooseKeyless(ts, r.key, r.value, cause, j)
 		event.Keyless, event.Partitioner = true, p.config.Keyless
@@ -216,7 +219,7 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 	if !event.Keyless || p.config.Keyless != "sticky" {
 		return
 	}
-	if change, ok := p.sticky.Appended(grown, q.incomplete(p.config.BatchSize), &p.rnd, p.candidates()); ok {
+	if change, ok := p.sticky.Appended(grown, q.incomplete(), &p.rnd, p.candidates()); ok {
 		p.switched(change, seq, j)
 	}
 }
@@ -225,12 +228,16 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 //
 // Source: RecordAccumulator.append and partitionChanged.
 func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) kafka.Partition {
-	if p.config.Keyless == "round-robin" {
+	switch p.config.Keyless {
+	case "round-robin":
 		return p.turn.Partition(p.candidates())
+	case "sticky-480":
+		p.makeRoom(p.older.Partition(&p.rnd, p.candidates()), ts, key, value, cause, j)
+		return p.older.Partition(&p.rnd, p.candidates())
 	}
 	for {
 		chosen := p.sticky.Partition(&p.rnd, p.candidates())
-		if p.queues[chosen].takes(ts, key, value, p.config.BatchSize) {
+		if p.queues[chosen].takes(ts, key, value) {
 			return chosen
 		}
 		change, ok := p.sticky.Appended(0, false, &p.rnd, p.candidates())
@@ -241,10 +248,28 @@ func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause ui
 	}
 }
 
+// makeRoom tells the sticky partitioner of KIP-480 when a record, with a key or without, needs a new batch in
+// the partition chosen for it.
+//
+// Source: KafkaProducer.doSend (3.2).
+func (p *Producer) makeRoom(chosen kafka.Partition, ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) {
+	if p.config.Keyless != "sticky-480" || p.queues[chosen].takes(ts, key, value) {
+		return
+	}
+	if change, ok := p.older.NewBatch(chosen, &p.rnd, p.candidates()); ok {
+		p.switched(change, cause, j)
+	}
+}
+
 func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.Journal) {
-	j.Append(p.node, cause, journal.StickyPartitionSwitched{
-		From: change.From, To: change.To, Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize),
-	})
+	event := journal.StickyPartitionSwitched{
+		From: change.From, To: change.To, Rule: p.config.Keyless,
+		Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize), Forced: change.Forced,
+	}
+	if load := change.Load; load != nil {
+		event.Partitions, event.Queues, event.Weights = load.Partitions, load.Queues, load.Weights
+	}
+	j.Append(p.node, cause, event)
 }
 
 func (p *Producer) candidates() partitioner.Candidates {

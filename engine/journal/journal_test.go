@@ -50,8 +50,12 @@ var samples = []struct {
 		"orders-3 refused a batch with INVALID_RECORD: base offset 3; 0 is allowed. Nothing was written."},
 	{RecordPartitioned{orders3, "user-1", false, false, "murmur2", 1404122828, 12}, `orders-3 key="user-1" murmur2=1404122828 mod 12`,
 		`The record with key "user-1" goes to orders-3: its murmur2 hash, as this client maps it, is 1,404,122,828, and that modulo 12 is 3.`},
-	{StickyPartitionSwitched{2, 0, 16410, 16384}, "2→0 after 16410B batch.size=16384",
-		"Records without a key now go to partition 0: 2 had got 16,410 bytes, and the producer stays until at least batch.size = 16,384."},
+	{StickyPartitionSwitched{
+		From: 2, To: 0, Rule: "sticky", Bytes: 16410, BatchSize: 16384,
+		Partitions: []kafka.Partition{0, 1, 2}, Queues: []int{0, 3, 1}, Weights: []int{4, 1, 3},
+	}, "2→0 after 16410B batch.size=16384 partitions=0,1,2 queues=0,3,1 weights=4,1,3",
+		"Records without a key now go to partition 0, no longer to 2: 2 had got 16,410 bytes, at least batch.size = 16,384, and its last batch was complete. " +
+			"A shorter queue gave a better chance in the draw: queue lengths 0, 3, 1 of partitions 0, 1, 2 → weights 4, 1, 3, so 4 of 8 for partition 0."},
 	{BatchesSent{2, 3, 185, "the batch of orders-3 had waited 5 ms (linger.ms = 5)"}, "batches=2 records=3 185B: the batch of orders-3 had waited 5 ms (linger.ms = 5)",
 		"2 batches with 3 records (185 bytes) went into one Produce request: the batch of orders-3 had waited 5 ms (linger.ms = 5)."},
 	{ProduceAcknowledged{orders3, 41, 1, "all"}, "orders-3 base=41 records=1 acks=all",
@@ -73,6 +77,29 @@ var samples = []struct {
 	{EventSeenLate{"user-1", 1, kafka.TopicPartition{Topic: "orders", Partition: 2}, 0, 2, kafka.TopicPartition{Topic: "orders", Partition: 0}, 0, 31, true},
 		`"user-1" event 1 orders-2@0 after event 2 orders-0@0 refused`,
 		"Event 1 of user-1 (orders-2, offset 0) was seen after its event 2 (orders-0, offset 0, tick 31). The destination has version 2 and refuses version 1."},
+}
+
+// A switch of the sticky partition says what made it due and how the draw was made.
+func TestStickySwitchWords(t *testing.T) {
+	const due = "2 had got 16,410 bytes, at least batch.size = 16,384, and its last batch was complete."
+	for _, test := range []struct {
+		body     StickyPartitionSwitched
+		sentence string
+	}{
+		{StickyPartitionSwitched{From: 2, To: 0, Rule: "sticky", Bytes: 16410, BatchSize: 16384},
+			"Records without a key now go to partition 0, no longer to 2: " + due + " Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 2, Rule: "sticky", Bytes: 16410, BatchSize: 16384},
+			"Records without a key stay with partition 2, which was drawn again: " + due + " Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 1, Rule: "sticky", Bytes: 32800, BatchSize: 16384, Forced: true},
+			"Records without a key now go to partition 1, no longer to 2: 2 had got 32,800 bytes, at least twice batch.size = 16,384, " +
+				"which forces a switch although its last batch was not complete. Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 1, Rule: "sticky-480"},
+			"Records without a key now go to partition 1, no longer to 2: a record needed a new batch there, for no batch of 2 could take it."},
+	} {
+		if got := test.body.Sentence(); got != test.sentence {
+			t.Errorf("%+v:\nsentence %q\n    want %q", test.body, got, test.sentence)
+		}
+	}
 }
 
 func TestEveryKindHasWords(t *testing.T) {
