@@ -85,7 +85,7 @@ func (e *LimitError) Error() string {
 func (s *Spec) check() error {
 	rate, value := 0, 0
 	for _, p := range s.Producers {
-		if p.Workload.Rate > 0 {
+		if p.Workload.Rate > 0 && p.Workload.Turn == 0 { // those with other turns deal the same records
 			rate += p.Workload.Rate * int(max(s.TickMillis/max(p.Workload.Every, 1), 1))
 		}
 		value = max(value, p.Workload.ValueBytes)

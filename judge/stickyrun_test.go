@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/client"
+	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -88,6 +89,7 @@ type producerRun struct {
 	producer   *client.Producer
 	config     client.ProducerConfig
 	journal    journal.Journal
+	outside    client.Outside
 	read       uint64 // Seq of the last event looked at
 	now        kafka.Millis
 	draws      prng.Rand // the producer's stream, as far as it has been followed
@@ -115,11 +117,11 @@ func newProducerRun(t *testing.T, rnd *prng.Rand, rule string, d *dialogue) *pro
 		partitions: 1 + rnd.IntN(6), first: true, dialogue: d, seen: tally{},
 	}
 	var err error
-	r.producer, err = client.NewProducer("p0", runsBroker, 0, config, client.Workload{}, r.draws)
+	r.producer, err = client.NewProducer("p0", runsBroker, 0, config, client.Workload{}, r.draws, r.draws)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := r.producer.Tick(r.now, &r.journal)
+	ask := r.producer.Tick(r.now, &r.outside, &r.journal)
 	metadata := kmsg.NewPtrMetadataResponse()
 	metadata.Version = 13
 	topic := kmsg.NewMetadataResponseTopic()
@@ -171,7 +173,7 @@ func (r *producerRun) sent(sends []simnet.Send) string {
 }
 
 func (r *producerRun) tick() {
-	r.dialogue.ask(r.sent(r.producer.Tick(r.now, &r.journal)), "tick %d", r.now)
+	r.dialogue.ask(r.sent(r.producer.Tick(r.now, &r.outside, &r.journal)), "tick %d", r.now)
 }
 
 // answer acknowledges the oldest request.
@@ -191,7 +193,8 @@ func (r *producerRun) answer() {
 }
 
 func (r *producerRun) produce(key []byte, valueSize int) {
-	sends, err := r.producer.Produce(r.now, key, make([]byte, valueSize), 0, &r.journal)
+	record := command.Produce{Keyless: key == nil, Key: string(key), Value: string(make([]byte, valueSize))}
+	sends, err := r.producer.Produce(r.now, record, 0, &r.outside, &r.journal)
 	if err != nil {
 		r.t.Fatal(err)
 	}

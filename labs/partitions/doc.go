@@ -6,7 +6,9 @@
 // partitioner that the producer uses, and everything under "Reading the result" is computed from both.
 //
 // Simplified: segment.bytes is 1,000 and index.interval.bytes is 300 in this lab, so that segments and
-// index entries come soon. Kafka allows no segment.bytes below 1 MiB; its defaults are 1 GiB and 4,096.
+// index entries come soon, and batch.size is 900, so that every batch fits into a segment. For records
+// without keys segment.bytes is 20,000 and batch.size Kafka's 16,384, because the sticky rule goes by it.
+// Kafka allows no segment.bytes below 1 MiB; its defaults are 1 GiB and 4,096.
 //
 // Simplified: metadata.max.age.ms is 100 in this lab unless set otherwise, so that clients learn soon of
 // partitions that were added. Kafka's default is 300,000.

@@ -47,7 +47,7 @@ func inspectLog(l *layout, in *view.Inspector, p engine.PartitionView, at labs.T
 	for _, segment := range p.Log.Segments {
 		if at.Kind == labs.SegmentTarget {
 			if segment.BaseOffset == kafka.Offset(at.Number) {
-				inspectSegment(in, p, segment)
+				inspectSegment(l, in, p, segment)
 				return true
 			}
 			continue
@@ -143,7 +143,7 @@ func inspectBatch(f labs.Frame, in *view.Inspector, p engine.PartitionView, segm
 }
 
 // inspectSegment shows a segment's files.
-func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segment) {
+func inspectSegment(l *layout, in *view.Inspector, p engine.PartitionView, s storage.Segment) {
 	offsets := "empty"
 	if s.LastOffset != kafka.NoOffset {
 		offsets = fmt.Sprintf("%d to %d", s.FirstOffset, s.LastOffset)
@@ -152,6 +152,7 @@ func inspectSegment(in *view.Inspector, p engine.PartitionView, s storage.Segmen
 	if s.BaseOffset == p.Log.Segments[len(p.Log.Segments)-1].BaseOffset {
 		state = "active: appends go here"
 	}
+	segmentBytes, _ := sizes(l.Address.Values)
 	in.Facts = append(in.Facts, view.Fact{Name: "Offsets", Value: offsets}, view.Fact{Name: "State", Value: state},
 		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(segmentBytes))})
 	files := view.Table{ID: "files", Caption: "Files in the directory " + p.TopicPartition.String(), Head: []string{"File", "Bytes"}, Mono: true}

@@ -20,9 +20,16 @@ const (
 const (
 	tickMillis    = 10 // one message hop a tick
 	latencyMillis = 10
-	segmentBytes  = 1000
 	indexInterval = 300
 )
+
+// sizes gives segment.bytes and batch.size: a batch always fits into a segment.
+func sizes(v labs.Values) (segmentBytes, batchSize int) {
+	if entities, _ := entitiesOf(v.Text("keys")); len(entities) == 0 {
+		return 20_000, engine.DefaultProducerConfig(topic).BatchSize
+	}
+	return 1000, 900
+}
 
 // none is the choice of no second client.
 const none = "none"
@@ -55,7 +62,7 @@ func groupSettings() []labs.Setting {
 		{Name: "assignor", Label: "Assignor", Default: "range", Options: assignor.Names()},
 		{Name: "work", Label: "Work per record, ms", Default: "0", Min: 0, Max: 1000, Help: "what a consumer needs for one record; a tick is 10 ms"},
 		{Name: "destination", Label: "Destination checks", Default: "nothing", Options: []string{"nothing", "versions"}},
-		{Name: "metadata", Label: "metadata.max.age.ms", Default: "100", Min: 10, Max: 300_000, Help: "when clients learn of new partitions; Kafka’s default is 300,000"},
+		{Name: "metadata", Label: "Metadata age, ms", Default: "100", Min: 10, Max: 300_000, Help: "metadata.max.age.ms: when clients learn of new partitions; Kafka’s default is 300,000"},
 	}
 }
 
@@ -63,7 +70,7 @@ func groupSettings() []labs.Setting {
 func producerSettings() []labs.Setting {
 	return []labs.Setting{
 		{Name: "partitioner", Label: "Partitioner", Default: "murmur2", Options: partitioner.Names()},
-		{Name: "second", Label: "Second client’s", Default: none, Options: append([]string{none}, partitioner.Names()...), Help: "a second producer, p1, sends every other round of keys"},
+		{Name: "second", Label: "Second client", Default: none, Options: append([]string{none}, partitioner.Names()...), Help: "a second producer, p1, sends every other round of keys"},
 		{Name: "keyless", Label: "Without a key", Default: "sticky", Options: partitioner.KeylessNames()},
 		{Name: "keys", Label: "Keys", Default: "24", Max: maxKeys, Canonical: canonicalKeys, Help: "0: records have no key"},
 		{Name: "key-by", Label: "The key is", Default: engine.KeyBys()[0], Options: engine.KeyBys()},
@@ -77,6 +84,7 @@ func producerSettings() []labs.Setting {
 // spec says what runs.
 func spec(v labs.Values) (*engine.Spec, error) {
 	config := storage.DefaultConfig()
+	segmentBytes, batchSize := sizes(v)
 	config.SegmentBytes, config.IndexIntervalBytes = segmentBytes, indexInterval
 	s := &engine.Spec{
 		TickMillis: tickMillis,
@@ -95,6 +103,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	for i, rule := range clients {
 		p := engine.ProducerSpec{Config: engine.DefaultProducerConfig(topic), Workload: workload(v)}
 		p.Config.Partitioner, p.Config.Keyless, p.Config.MetadataMaxAge = rule, v.Text("keyless"), kafka.Millis(v.Int("metadata"))
+		p.Config.BatchSize = batchSize
 		p.Workload.Turn, p.Workload.Turns = i, len(clients)
 		s.Producers = append(s.Producers, p)
 	}

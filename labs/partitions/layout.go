@@ -30,6 +30,7 @@ type layout struct {
 	readers  []*reader         // by partition; nil: nobody reads it
 	news     []news            // by partition
 	late     map[place]string  // what a record's part in an event that was seen late is; only looked up
+	lateKeys map[string]bool   // keys whose entities have late events; only looked up
 	first    int               // the first partition drawn
 }
 
@@ -124,8 +125,9 @@ func (l *layout) findNews() {
 
 // findLate names the records of events that were seen late, and of those that were seen before them.
 func (l *layout) findLate() {
-	l.late = map[place]string{}
+	l.late, l.lateKeys = map[place]string{}, map[string]bool{}
 	for _, late := range l.View.Destination.FirstLate {
+		l.lateKeys[late.Entity] = true
 		l.late[place{late.Newer.At, late.Newer.Offset}] = fmt.Sprintf("event %d, seen in tick %d, before event %d", late.Newer.Version, late.Newer.Tick, late.Event.Version)
 		l.late[place{late.Event.At, late.Event.Offset}] = fmt.Sprintf("event %d, seen late in tick %d, after event %d", late.Event.Version, late.Event.Tick, late.Newer.Version)
 	}

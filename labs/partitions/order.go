@@ -3,6 +3,7 @@ package partitions
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -118,12 +119,41 @@ func (l *layout) readLate() view.Paragraph {
 	if same > 0 {
 		text = fmt.Sprintf("In %d of the pairs both lie in one partition. ", same)
 	}
-	p = append(p, view.Span{Text: text})
+	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
 		p = append(p, view.Span{Text: "A destination that checks versions would have refused them: "},
 			view.Span{Text: "try it", Href: l.Address.WithValue("destination", "versions").String()}, view.Span{Text: ". "})
 	}
 	return append(p, l.readGrowth()...)
+}
+
+// growing says whether a CreatePartitions request or its answer is on its way.
+func (l *layout) growing() bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return m.API == "CreatePartitions" })
+}
+
+// stayedSentence says how many of the keys that did not move are among those with late events.
+func (l *layout) stayedSentence() string {
+	if l.partitions() == l.baseline || l.setting("key-by") != engine.KeyBys()[0] {
+		return ""
+	}
+	late := map[string]bool{}
+	for _, e := range l.View.Destination.FirstLate {
+		late[e.Entity] = true
+	}
+	stayed, among := 0, 0
+	for _, k := range l.placed {
+		if k.keyed && !k.moved() {
+			stayed++
+			if late[k.key] {
+				among++
+			}
+		}
+	}
+	if among == 0 {
+		return fmt.Sprintf("None of the %s that stayed is among them. ", kafka.Count(stayed, "key"))
+	}
+	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), verb(among, "is", "are"))
 }
 
 // readGrowth leads through adding partitions with the producers stopped, one step after the other; nil when
@@ -166,6 +196,8 @@ func (l *layout) readGrowth() view.Paragraph {
 	switch {
 	case unread > 0:
 		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+verb(int(unread), " is", " are"))}}
+	case l.growing():
+		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:
 		return try("The readers are at the end: now partitions can be added", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
 	case behind > 0:

@@ -219,11 +219,18 @@ func (l *layout) table() view.Table {
 
 func (l *layout) keyItem(k placedKey) view.Item {
 	item := view.Item{Text: keyName(k.key), Color: k.color}
+	mark := func(name, words string) {
+		item.Mark = strings.TrimSpace(item.Mark + " " + name)
+		item.Label = strings.TrimPrefix(item.Label+"; "+words, "; ")
+	}
 	if k.moved() {
-		item.Mark, item.Label = "moved", fmt.Sprintf("moved, was in %s-%d with %d partitions", topic, k.before, l.baseline)
+		mark("moved", fmt.Sprintf("moved, was in %s-%d with %d partitions", topic, k.before, l.baseline))
 	}
 	if k.split {
-		item.Mark, item.Label = "split", strings.TrimPrefix(item.Label+fmt.Sprintf(", but p1 puts it into %s", l.secondPlace(k)), ", ")
+		mark("split", "p1 puts it into "+l.secondPlace(k))
+	}
+	if l.lateKeys[k.key] {
+		mark("late", "an event of it was seen late")
 	}
 	return item
 }

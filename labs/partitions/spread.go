@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/engine/partitioner"
 	"loglab/labs/view"
 )
 
@@ -25,7 +26,7 @@ func (l *layout) readSpread() view.Paragraph {
 	p := view.Paragraph{{Text: fmt.Sprintf("%s has the most records, %s: %s times the mean of %s. ",
 		most.TopicPartition, kafka.Thousands(records(most)), tenths(records(most)*n, total), tenths(total, n)), Strong: true}}
 	if len(l.placed) == 0 {
-		return append(p, view.Span{Text: l.keylessSpread()})
+		return append(append(p, view.Span{Text: l.keylessSpread()}), l.otherRules()...)
 	}
 	return append(p, view.Span{Text: l.keySpread()})
 }
@@ -81,10 +82,20 @@ func (l *layout) keylessSpread() string {
 	return fmt.Sprintf("Records without a key: %s. %s", strings.Join(parts, ", "), rule)
 }
 
-// readHottest tells what the hottest key caps; nil where no key comes twice as often as the mean.
+// otherRules offers the same run under the other rules for records without a key.
+func (l *layout) otherRules() (links []view.Span) {
+	for _, rule := range partitioner.KeylessNames() {
+		if rule != l.setting("keyless") {
+			links = append(links, view.Span{Text: " The same with " + rule + ": "}, view.Span{Text: "try it", Href: l.Address.WithValue("keyless", rule).String()}, view.Span{Text: "."})
+		}
+	}
+	return links
+}
+
+// readHottest tells what the hottest key caps; nil where no key comes half as often again as the mean.
 func (l *layout) readHottest() view.Paragraph {
 	s := l.View.Source
-	if s.Keyed == 0 || s.HottestRecords*s.Keys < 2*s.Keyed {
+	if s.Keyed == 0 || s.HottestRecords*s.Keys*2 < 3*s.Keyed {
 		return nil
 	}
 	return view.Paragraph{

@@ -104,8 +104,8 @@ func (l *layout) lateTable() (t view.Table, any bool) {
 // sightItem opens the record of an event that was seen.
 func sightItem(s engine.Sight) view.Item {
 	return view.Item{
-		Text: fmt.Sprintf("event %d, %s offset %d, by %s in tick %d", s.Version, s.At, s.Offset, s.Member, s.Tick),
-		At:   fmt.Sprintf("record:%s:%d", s.At, s.Offset),
+		Text: fmt.Sprintf("event %d, tick %d, %s@%d", s.Version, s.Tick, s.At, s.Offset), Label: "read by " + string(s.Member),
+		At: fmt.Sprintf("record:%s:%d", s.At, s.Offset),
 	}
 }
 

@@ -136,7 +136,7 @@ type Row struct {
 // Item is a piece of text in a table's cell: a key in a list of keys, a number, a sentence.
 type Item struct {
 	Text  string
-	Mark  string // "moved", "split", "late": drawn with a sign; empty: plain
+	Mark  string // "moved", "split", "late" or several: drawn with a sign each; empty: plain
 	Label string // what the mark means, in words
 	Color int    // as Cell.Color; 0: none
 	At    string // value of "at" that opens it; empty: not a control
