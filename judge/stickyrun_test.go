@@ -95,7 +95,6 @@ type producerRun struct {
 	draws      prng.Rand // the producer's stream, as far as it has been followed
 	partitions int
 	first      bool // the first record is still to come
-	at         kafka.Partition
 	unanswered []simnet.Send
 	dialogue   *dialogue
 	seen       tally

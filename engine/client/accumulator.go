@@ -94,6 +94,9 @@ func (q queue) clone() queue {
 // sticky partitioner is told what is left: no draw comes between the checks.
 //
 // Source: Sender.sendProducerData, RecordAccumulator.partitionReady.
+//
+// Simplified: the producer's sender looks at the queues once all records of an instant are handed in. Kafka's
+// is a thread of its own and may look, and send, between two of them.
 func (p *Producer) drainReady(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	var sends []simnet.Send
 	for len(p.inFlight) < p.config.MaxInFlight {
