@@ -200,7 +200,7 @@ func (l *layout) meaning(f labs.WireField, m engine.MessageView) (string, *view.
 		}
 	}
 	if f.Content == nil && f.Value != "null" {
-		return "how many follow, plus 1", nil
+		return "written as one more, so that 0 is null", nil
 	}
 	if setting := settingOf[f.Name]; setting != "" {
 		return setting, nil
