@@ -313,6 +313,12 @@ function mark(target) {
 for (const sign of ['pointerover', 'focusin']) document.addEventListener(sign, ({ target }) => mark(target))
 document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
 document.addEventListener('pointerleave', () => mark())
+document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight
+	const part = event.target.closest('.anatomy a[href^="#"]')
+	if (!part || !plain(event) || event.shiftKey) return
+	event.preventDefault()
+	byID(part.hash.slice(1)).scrollIntoView({ block: 'nearest' })
+})
 
 // ---- copy the link
 

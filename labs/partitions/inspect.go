@@ -14,8 +14,11 @@ import (
 	"loglab/labs/view"
 )
 
-// rowsShown is how many rows a table of the inspector has at most.
-const rowsShown = 12
+// Bounds of the inspector, so that a page stays small.
+const (
+	rowsShown   = 12 // in a table
+	causesShown = 14 // in a chain of causes
+)
 
 // inspect shows what the address points at; nil when it points at nothing.
 func inspect(l *layout) *view.Inspector {

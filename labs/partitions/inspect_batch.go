@@ -91,7 +91,7 @@ func recordLinks(l *layout, at location) []view.Link {
 // appendChain gives the causes of the append that brought the batch.
 func appendChain(l *layout, at location) []view.EventLine {
 	if seq := appendEvent(l.Frame, at.partition.TopicPartition, at.batch.BaseOffset); seq != 0 {
-		return labs.Causes(l.Frame, seq)
+		return labs.Causes(l.Frame, seq, causesShown)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 				fact("API", "%s %s, version %d, correlation id %d", b.API, kind, b.Version, b.Correlation)
 				fact("From, to", "%s → %s", e.Node, b.To)
 				fact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
-				in.Chain = labs.Causes(l.Frame, e.Seq)
+				in.Chain = labs.Causes(l.Frame, e.Seq, causesShown)
 			}
 		case journal.MessageDelivered:
 			if b.Message == id {

@@ -72,7 +72,7 @@ func waits(f labs.Frame, in *view.Inspector, node kafka.NodeID, paused bool) {
 		}
 		add("Waits for", text)
 		in.Links = append(in.Links, labs.Replace("open-message", fmt.Sprintf("message %d", last.body.Message), f.Address.WithTarget(labs.Target{Kind: labs.MessageTarget, Number: int64(last.body.Message)})))
-		in.Chain = labs.Causes(f, last.event.Seq)
+		in.Chain = labs.Causes(f, last.event.Seq, causesShown)
 	}
 	if answers > 0 {
 		add("Owes", kafka.Count(answers, "answer"))

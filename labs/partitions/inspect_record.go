@@ -85,8 +85,8 @@ func (l *layout) how(key []byte, stands kafka.Partition) string {
 
 // Of a long key's steps these are shown.
 const (
-	firstSteps = 7
-	lastSteps  = 5
+	firstSteps = 6
+	lastSteps  = 4
 )
 
 // hashTable shows the hash of a key step by step, down to the partition.
@@ -96,9 +96,20 @@ func (l *layout) hashTable(key []byte) view.Table {
 		Head: []string{"Step", "Bytes", "k", "h after it", "How"}, More: "So do " + l.rule.Clients + ".",
 	}
 	steps, left := ends(l.rule.Steps(key), firstSteps, lastSteps)
+	words := slices.ContainsFunc(steps, func(s partitioner.Step) bool { return s.HasWord })
+	if !words {
+		t.Head = slices.Delete(t.Head, 2, 3)
+	}
+	row := func(step, bytes, word, h, how string) {
+		if words {
+			t.Rows = append(t.Rows, cells(step, bytes, word, h, how))
+		} else {
+			t.Rows = append(t.Rows, cells(step, bytes, h, how))
+		}
+	}
 	for i, s := range steps {
 		if left > 0 && i == firstSteps {
-			t.Rows = append(t.Rows, cells("…", "", "", "", kafka.Count(left, "step")+" more"))
+			row("…", "", "", "", kafka.Count(left, "step")+" more")
 		}
 		word, text := "", ""
 		if s.HasWord {
@@ -107,13 +118,12 @@ func (l *layout) hashTable(key []byte) view.Table {
 		if len(s.Bytes) > 0 {
 			text = fmt.Sprintf("% x %s", s.Bytes, seen(s.Bytes))
 		}
-		t.Rows = append(t.Rows, cells(s.Name, text, word, fmt.Sprintf("%08x", s.Hash), s.Rule))
+		row(s.Name, text, word, fmt.Sprintf("%08x", s.Hash), s.Rule)
 	}
-	n := l.partitions()
-	hash := l.rule.Hash(key)
-	t.Rows = append(t.Rows,
-		cells("positive", "", "", fmt.Sprint(hash.Mapped()), hash.Mapping()),
-		view.Row{Items: cells("partition", "", "", fmt.Sprint(hash.Partition(int32(n))), fmt.Sprintf("%d mod %d partitions", hash.Mapped(), n)).Items, Selected: true})
+	n, hash := l.partitions(), l.rule.Hash(key)
+	row("positive", "", "", fmt.Sprint(hash.Mapped()), hash.Mapping())
+	row("partition", "", "", fmt.Sprint(hash.Partition(int32(n))), fmt.Sprintf("%d mod %d partitions", hash.Mapped(), n))
+	t.Rows[len(t.Rows)-1].Selected = true
 	return t
 }
 
@@ -133,8 +143,8 @@ func ends(all iter.Seq[partitioner.Step], first, last int) (list []partitioner.S
 // partition it stands in is marked.
 func (l *layout) elsewhere(key []byte, stands kafka.Partition) view.Table {
 	n := int32(l.partitions())
-	t := view.Table{ID: "elsewhere", Caption: "Where this key would be", Head: []string{"Partitioner", "Partitions", "It would be in"}}
-	row := func(rule partitioner.Partitioner, count int32, what string) {
+	t := view.Table{ID: "elsewhere", Caption: fmt.Sprintf("Where this key would be, instead of %s-%d", topic, stands), Head: []string{"With", "It would be in"}}
+	row := func(rule partitioner.Partitioner, count int32, with string) {
 		item := view.Item{Text: "any partition: no key for this client"}
 		if partition, keyed := rule.Partition(key, count); keyed {
 			item.Text = fmt.Sprintf("%s-%d", topic, partition)
@@ -142,7 +152,7 @@ func (l *layout) elsewhere(key []byte, stands kafka.Partition) view.Table {
 				item.Mark, item.Label = "moved", "another than now"
 			}
 		}
-		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(rule.Name), view.Plain(fmt.Sprintf("%d%s", count, what)), {item}}})
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(with), {item}}})
 	}
 	counts := []int32{n}
 	for _, other := range []struct {
@@ -151,12 +161,12 @@ func (l *layout) elsewhere(key []byte, stands kafka.Partition) view.Table {
 	}{{int32(l.baseline), ", the baseline"}, {n - 1, ", one fewer"}, {n + 1, ", one more"}, {2 * n, ", twice as many"}} {
 		if other.count > 0 && !slices.Contains(counts, other.count) {
 			counts = append(counts, other.count)
-			row(l.rule, other.count, other.what)
+			row(l.rule, other.count, kafka.Count(int(other.count), "partition")+other.what)
 		}
 	}
 	for _, name := range partitioner.Names() {
 		if rule, err := partitioner.ByName(name); err == nil && name != l.rule.Name {
-			row(rule, n, "")
+			row(rule, n, "the partitioner "+name)
 		}
 	}
 	return t

@@ -34,7 +34,7 @@ func inspectSegment(l *layout, in *view.Inspector, p engine.PartitionView, index
 	}
 	in.Forms = append(in.Forms, findForm(l, p, s.BaseOffset))
 	if seq := rollEvent(l.Frame, p.TopicPartition, s.BaseOffset); seq != 0 {
-		in.Chain = labs.Causes(l.Frame, seq)
+		in.Chain = labs.Causes(l.Frame, seq, causesShown)
 	}
 	in.Tables = append(in.Tables, batchTable(p, s), indexTable(s), timeTable(s), segmentTable(p, index))
 }
