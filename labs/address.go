@@ -96,6 +96,7 @@ func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 		return a, &AddressError{"address", fmt.Sprintf("%d bytes long after the question mark", len(rawQuery)), fmt.Sprintf("at most %d are allowed", MaxQuery)}
 	}
 	seen := map[string]bool{}
+	at := "" // a form may send it in two parts, as in at=find:orders-0:&at=17
 	for _, pair := range strings.Split(rawQuery, "&") {
 		if pair == "" {
 			continue
@@ -112,6 +113,10 @@ func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 		if err != nil || !utf8.ValidString(value) {
 			return a, refuse(name, rawValue, "valid percent-encoded UTF-8 is allowed")
 		}
+		if name == "at" {
+			at += value
+			continue
+		}
 		if seen[name] && name != "do" {
 			return a, refuse(name, value, "it is there twice; once is allowed")
 		}
@@ -121,7 +126,7 @@ func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 		}
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
-	return a, nil
+	return a, a.set("at", at)
 }
 
 // set takes one parameter.

@@ -2,6 +2,7 @@ package partitioner
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type Partitioner struct {
 
 	function string // name of the hash function in a formula
 	hash     func(key []byte) uint32
+	steps    func(key []byte) iter.Seq[Step] // the same, step by step
 	mapping  mapping
 	keyless  keyless
 }

@@ -215,8 +215,8 @@ func TestOrderAcrossAPartitionChange(t *testing.T) {
 	}
 	wants(t, p, "no event was overtaken within a partition. None of the 10 keys that stayed is among them.")
 	table := p.Picture.Tables[1]
-	if table.ID != "late" || len(table.Rows) != min(len(late.FirstLate), rowsShown) {
-		t.Fatalf("the table %s has %d rows, want %d", table.ID, len(table.Rows), min(len(late.FirstLate), rowsShown))
+	if table.ID != "late" || len(table.Rows) != min(len(late.FirstLate), tableRowsShown) {
+		t.Fatalf("the table %s has %d rows, want %d", table.ID, len(table.Rows), min(len(late.FirstLate), tableRowsShown))
 	}
 	for i, row := range table.Rows {
 		l := late.FirstLate[i]

@@ -268,7 +268,7 @@ func TestCausesLeadBack(t *testing.T) {
 		if !strings.HasPrefix(line.Text, "Read 1 record") {
 			continue
 		}
-		chain := labs.Causes(f, line.Seq)
+		chain := labs.Causes(f, line.Seq, causesShown)
 		if first := chain[len(chain)-1]; first.Node != "you" || !strings.Contains(first.Text, "produce p0 order-1") {
 			t.Errorf("the read began with %q of %s, want your command", first.Text, first.Node)
 		}

@@ -8,8 +8,8 @@ import (
 	"loglab/labs/view"
 )
 
-// rowsShown is how many rows the tables of split keys and late events have at most.
-const rowsShown = 8
+// tableRowsShown is how many rows the tables of split keys and late events have at most.
+const tableRowsShown = 8
 
 // records gives how many records a partition holds.
 func records(p engine.PartitionView) int64 {
@@ -50,7 +50,7 @@ func (l *layout) splitTable() (t view.Table, any bool) {
 	for _, k := range l.placed {
 		switch {
 		case !k.split:
-		case len(t.Rows) == rowsShown:
+		case len(t.Rows) == tableRowsShown:
 			left++
 		default:
 			first := "any partition: to it this is no key"
@@ -85,8 +85,8 @@ func (l *layout) lateTable() (t view.Table, any bool) {
 	}
 	t = view.Table{ID: "late", Caption: l.lateSentence(), Head: []string{"Events of", "Seen first", "Seen later, though older"}}
 	for _, late := range d.FirstLate {
-		if len(t.Rows) == rowsShown {
-			t.More = fmt.Sprintf("%s more.", entities(len(d.FirstLate)-rowsShown))
+		if len(t.Rows) == tableRowsShown {
+			t.More = fmt.Sprintf("%s more.", entities(len(d.FirstLate)-tableRowsShown))
 			break
 		}
 		name := view.Item{Text: "records without a key"}

@@ -176,12 +176,14 @@ type EventLine struct {
 
 // Inspector shows whatever was selected.
 type Inspector struct {
-	Title  string
-	Facts  []Fact
-	Tables []Table
-	Links  []Link      // what else can be opened from here
-	Chain  []EventLine // the causes, from the event asked about back to a command or a timer
-	Close  Link
+	Title     string
+	Facts     []Fact
+	Links     []Link      // what else can be opened from here
+	Forms     []Form      // what can be asked of it
+	Chain     []EventLine // the causes, from the event asked about back to a command or a timer
+	Tables    []Table
+	Anatomies []Anatomy
+	Close     Link
 }
 
 // Fact is one named value.
