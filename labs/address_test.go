@@ -96,9 +96,9 @@ func TestAddressRefuses(t *testing.T) {
 		"keys=%FF":                            "valid percent-encoded UTF-8 is allowed",
 		"keys=%zz":                            "valid percent-encoded UTF-8 is allowed",
 		"%FF=1":                               "a parameter's name is",
-		"=4":                                  `a parameter's name is "": allowed are v, partitions`,
-		"=%":                                  `a parameter's name is "": allowed are v, partitions`,
-		"colour=red":                          `parameter "colour" is not known here: allowed are v, partitions, baseline`,
+		"=4":                                  `a parameter's name is "": allowed are v, from, partitions`,
+		"=%":                                  `a parameter is "%": valid percent-encoded UTF-8 is allowed`,
+		"colour=red":                          `parameter "colour" is not known here: allowed are v, from, partitions, baseline`,
 		"do=pause+c1":                         `do is "pause c1": TICK:COMMAND is allowed`,
 		"do=":                                 `do is "": TICK:COMMAND is allowed`,
 		"do=1:wait+1s%0A":                     `do is "": TICK:COMMAND is allowed`,
@@ -110,7 +110,7 @@ func TestAddressRefuses(t *testing.T) {
 		"at=planet:mars":                      "allowed are record:PARTITION:OFFSET",
 		"at=message:-4":                       "allowed are record:PARTITION:OFFSET",
 		"why=first":                           "the number of an event is allowed",
-		"t=" + strings.Repeat("0", 5000):      "at most 4096 are allowed",
+		"t=" + strings.Repeat("0", 20_000):    "address is 20002 bytes long after the question mark: at most 16384 are allowed",
 		strings.Repeat("do=1:wait+1s&", 201):  "at most 200 commands are allowed",
 	} {
 		_, err := labs.Parse(explorer(t), labs.Pages, query)

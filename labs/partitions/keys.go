@@ -12,8 +12,9 @@ import (
 
 // Bounds of the setting "keys".
 const (
-	maxKeys    = 1000 // made ones
-	maxOwnKeys = 500
+	maxKeys     = 1000 // made ones
+	maxOwnKeys  = 500
+	maxKeyBytes = 1000 // of one's own, so that a page which repeats them stays small
 )
 
 // canonicalKeys gives the one spelling of the setting "keys": a number of made keys, or one's own keys,
@@ -32,6 +33,11 @@ func canonicalKeys(raw string) (string, error) {
 	keys := lines(raw)
 	if len(keys) > maxOwnKeys {
 		return "", fmt.Errorf("at most %d keys of your own are allowed, one a line", maxOwnKeys)
+	}
+	for i, key := range keys {
+		if len(key) > maxKeyBytes {
+			return "", fmt.Errorf("keys of at most %d bytes are allowed, one a line; the one in line %d has %d", maxKeyBytes, i+1, len(key))
+		}
 	}
 	text := strings.Join(keys, "\n")
 	if _, number := madeKeys(text); number || keys[len(keys)-1] == "" {

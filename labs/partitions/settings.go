@@ -13,7 +13,7 @@ import (
 func settings(a labs.Address) []view.Form {
 	names := []string{"partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate"}
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
-	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d, within an address of %s bytes.", maxOwnKeys, kafka.Thousands(labs.MaxQuery))
+	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d keys of %d bytes each. A file takes the place of what is typed.", maxOwnKeys, maxKeyBytes)
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
 		names = append(names[:6:6], "rate")
@@ -30,8 +30,9 @@ func settings(a labs.Address) []view.Form {
 	}
 	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
 	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
+	own.Fields = append(own.Fields, view.Field{ID: "own-keys-file", Name: "keys", Label: "Or a file of them", Kind: view.File})
 	setup.Links = presets(a)
-	return []view.Form{setup, own}
+	return []view.Form{setup, labs.Posted(a, own)}
 }
 
 // presets are ready-made changes of one setting.
