@@ -16,7 +16,7 @@ func newPage(f Frame) *view.Page {
 	p := &view.Page{
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
 		Tick: a.T, Last: a.Last(), Theme: a.Theme,
-		Transport: transport(f), Looks: looks(a), Notices: rejections(f), Ready: ready(a), Events: events(f),
+		Transport: transport(f), Looks: looks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}

@@ -112,9 +112,9 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	const pageBytes = 48 << 10 // about what a page's values take
+	const pageBytes = 48 << 10 // about what a page's values take, beside long settings
 	r.mu.Lock()
-	r.pages.put(key, p, pageBytes)
+	r.pages.put(key, p, int64(pageBytes+2*a.textBytes()))
 	r.mu.Unlock()
 	return p, nil
 }
@@ -217,7 +217,7 @@ func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (c *engi
 		if err := give(c, a, 0); err != nil {
 			return nil, err
 		}
-		r.keep(states.at(0), c, 0)
+		r.keep(states.at(0), c, a.textBytes())
 	} else {
 		c = kept.Clone()
 	}
@@ -239,7 +239,7 @@ func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (c *engi
 			return nil, err
 		}
 		if next := tick + 1; next%checkpointEvery == 0 || next == a.T {
-			r.keep(states.at(next), c, c.SizeBytes()-keptBytes)
+			r.keep(states.at(next), c, c.SizeBytes()-keptBytes+a.textBytes())
 			keptBytes = c.SizeBytes()
 		}
 	}
@@ -264,7 +264,8 @@ func (r *Runs) acquireCore(ctx context.Context) error {
 	}
 }
 
-// keep stores a clone as a checkpoint; grown is how many bytes the run holds more than at the last one.
+// keep stores a clone as a checkpoint; grown is how many bytes the run holds more than at the last one,
+// and those of its settings, which may be in no other checkpoint that is kept.
 func (r *Runs) keep(at point, c *engine.Cluster, grown int) {
 	const cloneBytes = 24 << 10 // what a clone takes by itself
 	clone := c.Clone()

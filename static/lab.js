@@ -174,7 +174,7 @@ document.addEventListener('submit', (event) => {
 const typed = new Map() // { value, caret } by the field's id; only text has a caret
 
 document.addEventListener('input', ({ target }) => {
-	if (target.type !== 'range') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
+	if (target.type !== 'range' && target.type !== 'file') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
 })
 
 function keepTyped() {

@@ -12,9 +12,10 @@ import (
 
 // Bounds of the setting "keys".
 const (
-	maxKeys    = 1000 // made ones
-	maxOwnKeys = 500
-	maxCount   = 1_000_000 // of one key
+	maxKeys     = 1000 // made ones
+	maxOwnKeys  = 500
+	maxKeyBytes = 1000      // of one's own, so that a page which repeats them stays small
+	maxCount    = 1_000_000 // of one key
 )
 
 // canonicalKeys gives the one spelling of the setting "keys": a number of made keys, or one's own keys,
@@ -39,6 +40,9 @@ func canonicalKeys(raw string) (string, error) {
 		key, count, err := keyAndCount(line)
 		if err != nil {
 			return "", err
+		}
+		if len(key) > maxKeyBytes {
+			return "", fmt.Errorf("keys of at most %d bytes are allowed, one a line; the one in line %d has %d", maxKeyBytes, i+1, len(key))
 		}
 		if _, _, ambiguous := cutCount(key); count > 1 || ambiguous {
 			keys[i] = fmt.Sprintf("%s x%d", key, count)

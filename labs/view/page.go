@@ -80,7 +80,7 @@ type Mark struct {
 	Ahead    bool // a command still to come
 }
 
-// Form is a GET form whose submission is the next address.
+// Form is a GET form whose submission is the next address, or one that is posted.
 type Form struct {
 	ID     string
 	Title  string
@@ -91,6 +91,7 @@ type Form struct {
 	Go     string // as in Link
 	Note   string // one plain sentence under the fields; empty: none
 	Links  []Link // ready-made choices beside the form
+	Post   bool   // posted with its files; the answer leads to the next address
 }
 
 // Param is one name and value of an address.
@@ -118,6 +119,7 @@ const (
 	Choice FieldKind = "choice"
 	Lines  FieldKind = "lines" // several lines of text
 	Line   FieldKind = "line"  // one line of text
+	File   FieldKind = "file"  // a file, in a form that is posted
 )
 
 // Option is one choice of a field.
