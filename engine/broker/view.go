@@ -43,6 +43,6 @@ func (b *Broker) LogBytes() int {
 // CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files and
 // what it writes to each partition's active segment.
 func (b *Broker) CloneBytes() int {
-	const perFile, perPartition = 48, 1500
+	const perFile, perPartition = 56, 1500
 	return perFile*b.disk.Files() + perPartition*len(b.partitions)
 }
