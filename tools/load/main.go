@@ -53,7 +53,7 @@ func run(binary string, span time.Duration) (met bool, err error) {
 		if aim > 0 && (took.at(95) > aim || busy > 0) {
 			met = false
 		}
-		return s.printMemory()
+		return s.printUse()
 	}
 	if err := part("thirty, a step each 0.5 to 1 s", span, true, nil, aim); err != nil {
 		return false, err

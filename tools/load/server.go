@@ -22,6 +22,7 @@ type server struct {
 	host    string // 127.0.0.1:PORT
 	peak    atomic.Int64
 	done    chan struct{}
+	before  usage // when it was last printed
 }
 
 // start runs the binary on a free port and waits until it says where it can be reached.
@@ -38,6 +39,7 @@ func start(binary string) (*server, error) {
 		if url := strings.TrimSpace(lines.Text()); strings.HasPrefix(url, "http://") {
 			s.url = strings.TrimSuffix(url, "/")
 			s.host = strings.TrimPrefix(s.url, "http://")
+			s.before = s.used()
 			go s.watch()
 			return s, nil
 		}
@@ -78,6 +80,26 @@ func (s *server) resident() int64 {
 	return n << 10
 }
 
+// used reads the time that all cores have been busy, and what of it went to the server and to this
+// program. Zeros where /proc does not tell.
+func (s *server) used() usage {
+	const perSecond = 100 // USER_HZ
+	seconds := func(file string, skip string, fields ...int) (sum float64) {
+		text, _ := os.ReadFile(file)
+		_, rest, _ := strings.Cut(string(text), skip)
+		words := strings.Fields(rest)
+		for _, i := range fields {
+			if i < len(words) {
+				n, _ := strconv.ParseFloat(words[i], 64)
+				sum += n / perSecond
+			}
+		}
+		return sum
+	}
+	process := func(pid any) float64 { return seconds(fmt.Sprintf("/proc/%v/stat", pid), ") ", 11, 12) } // utime, stime
+	return usage{time.Now(), seconds("/proc/stat", "cpu ", 0, 1, 2, 5, 6), process(s.command.Process.Pid), process("self")}
+}
+
 // metric reads one number of /metrics.
 func (s *server) metric(name string) (float64, error) {
 	answer, err := http.Get(s.url + "/metrics")
@@ -97,8 +119,15 @@ func (s *server) metric(name string) (float64, error) {
 	return strconv.ParseFloat(number, 64)
 }
 
-// printMemory says what the server holds now and the most it held since it was last asked.
-func (s *server) printMemory() error {
+// usage is what of the cores has been used up to a moment, in seconds.
+type usage struct {
+	at                time.Time
+	all, server, ours float64
+}
+
+// printUse says what the server holds now and the most it held since it was last asked, and who used the
+// cores since then.
+func (s *server) printUse() error {
 	cache, err := s.metric("loglab_cache_bytes")
 	if err != nil {
 		return err
@@ -107,6 +136,11 @@ func (s *server) printMemory() error {
 	if err != nil {
 		return err
 	}
+	now := s.used()
+	span := now.at.Sub(s.before.at).Seconds()
+	all, server, ours := (now.all-s.before.all)/span, (now.server-s.before.server)/span, (now.ours-s.before.ours)/span
+	fmt.Printf("  cores busy: server %.1f, its clients %.1f, all else on this machine %.1f\n", server, ours, all-server-ours)
+	s.before = now
 	const MiB = 1 << 20
 	fmt.Printf("  memory in MiB: resident %d, at most %d; on the heap %.0f; cached runs and pages, as estimated, %.0f\n",
 		s.resident()/MiB, s.peak.Swap(0)/MiB, heap/MiB, cache/MiB)
