@@ -141,16 +141,6 @@ func (c *Cluster) Journal() *journal.Journal { return &c.journal }
 // Now gives the number of ticks so far and the virtual time.
 func (c *Cluster) Now() (kafka.Tick, kafka.Millis) { return c.tick, c.now }
 
-// SizeBytes estimates the memory that the run holds: log bytes and journal.
-func (c *Cluster) SizeBytes() int {
-	const bytesPerEvent = 200 // the envelope of 56 bytes and a body
-	bytes := c.journal.Len() * bytesPerEvent
-	for _, b := range c.brokers {
-		bytes += b.LogBytes()
-	}
-	return bytes
-}
-
 // Clone gives a cluster in the same state that goes on by itself. What both have seen is shared.
 func (c *Cluster) Clone() *Cluster {
 	n := *c

@@ -140,20 +140,21 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	return a, nil
 }
 
-// joinTargets makes one of all parameters "at": a form may send it in two, as in at=find:orders-0:&at=17.
+// joinTargets makes one of two parameters "at" of which the first breaks off at a colon, as a form sends
+// them: at=find:orders-0:&at=17.
 func joinTargets(params []view.Param) []view.Param {
-	at, several := view.Param{Name: "at"}, 0
-	for _, p := range params {
-		if p.Name == at.Name {
-			at.Value += p.Value
-			several++
-		}
-	}
-	if several < 2 {
+	isTarget := func(p view.Param) bool { return p.Name == "at" }
+	first := slices.IndexFunc(params, isTarget)
+	if first < 0 || !strings.HasSuffix(params[first].Value, ":") {
 		return params
 	}
-	rest := slices.DeleteFunc(slices.Clone(params), func(p view.Param) bool { return p.Name == at.Name })
-	return append(rest, at)
+	second := slices.IndexFunc(params[first+1:], isTarget)
+	if second < 0 {
+		return params
+	}
+	joined := slices.Clone(params)
+	joined[first].Value += params[first+1+second].Value
+	return slices.Delete(joined, first+1+second, first+2+second)
 }
 
 // set takes one parameter.

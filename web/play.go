@@ -61,6 +61,14 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 // event is the frame of an address as one event of the stream that ends at tick end. The last frame is at
 // rest; every other says that it plays and offers to pause.
 func (s *Site) event(ctx context.Context, address labs.Address, end int) ([]byte, error) {
+	if _, err := s.runs.Cluster(ctx, address); err != nil { // a long replay is no stream's turn
+		return nil, err
+	}
+	done, err := s.streams.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	p, err := s.page(ctx, address)
 	if err != nil {
 		return nil, err

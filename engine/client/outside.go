@@ -20,6 +20,12 @@ func (o *Outside) Clone() Outside {
 	return Outside{Source: o.Source.clone(), Destination: o.Destination.clone()}
 }
 
+// CloneBytes estimates the memory that a clone takes by itself.
+func (o *Outside) CloneBytes() int {
+	const mapEntry, entityBytes = 56, 88
+	return mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
+}
+
 // Source is the database whose changes the producers' applications publish: it numbers the events of
 // each entity from 1. It also counts the records that each key was given.
 type Source struct {
@@ -85,8 +91,8 @@ type Destination struct {
 // entity is what the destination has of one entity.
 type entity struct {
 	newest Sight
-	late   int  // events that came after a newer one
-	first  Late // the first of them
+	late   int   // events that came after a newer one
+	first  *Late // the first of them; never written once made
 }
 
 // Sight is one event as the destination saw it.
@@ -124,7 +130,7 @@ func (d *Destination) take(name []byte, seen Sight) (late journal.EventSeenLate,
 	}
 	d.late++
 	if e.late++; e.late == 1 {
-		e.first = Late{Entity: string(name), Event: seen, Newer: e.newest}
+		e.first = &Late{Entity: string(name), Event: seen, Newer: e.newest}
 	}
 	return journal.EventSeenLate{
 		Entity: string(name), Version: seen.Version, TopicPartition: seen.At, Offset: seen.Offset,
@@ -155,7 +161,7 @@ func (d *Destination) View() DestinationView {
 	}
 	for _, e := range d.entities {
 		if e.late > 0 {
-			v.FirstLate = append(v.FirstLate, e.first)
+			v.FirstLate = append(v.FirstLate, *e.first)
 		}
 	}
 	return v
