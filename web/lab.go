@@ -26,7 +26,12 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
 		return nil
 	}
-	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Lab(s.assets, p) })
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component {
+		if p.Embedded {
+			return page.Embed(s.assets, p, originOf(r))
+		}
+		return page.Lab(s.assets, p, originOf(r))
+	})
 }
 
 // frame answers with the element #lab alone.
@@ -37,6 +42,19 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Lab-Frame", "1")
 	return s.writeFrame(w, r, address, page.Frame)
+}
+
+// playedFrame answers with one frame as a stream would send it. An embedded frame plays by asking for one
+// after the other: a browser has six connections to a server without TLS, for all frames of a page
+// together, and six streams would hold all of them. Requests that end take turns, however many frames play
+// and whether or not they may know of each other.
+func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
+	address, err := addressOf(r, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Lab-Frame", "1")
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address)) })
 }
 
 func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {
@@ -58,12 +76,22 @@ func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, erro
 // addressOf reads the address of a lab from the path of a request and a query. It is the one place that
 // knows under which path a lab lives.
 func addressOf(r *http.Request, query string) (labs.Address, error) {
+	site := siteOf(r)
 	lab, ok := all.ByName(chi.URLParam(r, "name"))
 	if !ok {
-		return labs.Address{}, noSuchLab(chi.URLParam(r, "name"))
+		return labs.Address{}, noSuchLab(site, chi.URLParam(r, "name"))
 	}
-	address, err := labs.Parse(lab, labs.Pages, query)
+	address, err := labs.Parse(lab, site, query)
 	return address, inLab(lab, err)
+}
+
+// siteOf says whether a request is for a page of its own or for a frame in another site's page.
+func siteOf(r *http.Request) labs.Site {
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/frame"), "/play")
+	if strings.HasPrefix(path, "/embed/") {
+		return labs.Embeds
+	}
+	return labs.Pages
 }
 
 // withoutDatastar drops the parameter that Datastar adds to each of its requests.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"loglab/content"
@@ -26,6 +27,7 @@ type Site struct {
 	assets   page.Assets
 	streams  *streams
 	metrics  *metrics
+	previews sync.Map // the picture of a lab, by its name
 	log      *slog.Logger
 }
 
