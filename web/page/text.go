@@ -65,8 +65,12 @@ const embedHeight = 720
 // embedCode is what an author pastes into a page to have the frame in it. lab.js writes the same for the
 // frames that follow.
 func embedCode(p *view.Page, origin string) string {
-	return fmt.Sprintf(`<iframe title="%s" src="%s" width="100%%" height="%d" loading="lazy" allow="clipboard-write"></iframe>`,
-		html.EscapeString(titleOfFrame(p)), html.EscapeString(origin+"/embed"+p.Address), embedHeight)
+	may := `allow="clipboard-write"`
+	if p.Still {
+		may = `tabindex="-1"` // a browser stops at a frame although nothing in it takes the focus
+	}
+	return fmt.Sprintf(`<iframe title="%s" src="%s" width="100%%" height="%d" loading="lazy" %s></iframe>`,
+		html.EscapeString(titleOfFrame(p)), html.EscapeString(origin+"/embed"+p.Address), embedHeight, may)
 }
 
 // PreviewPath is the path of the picture that other sites show of a link to a lab.

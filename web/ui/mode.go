@@ -36,3 +36,11 @@ func away(ctx context.Context, href string) templ.OrderedAttributes {
 	}
 	return templ.OrderedAttributes{{Key: "target", Value: "_blank"}, {Key: "rel", Value: "noopener"}}
 }
+
+// scrollable is what a box needs that may scroll and holds no control of its own, so that keys can scroll it.
+func scrollable(ctx context.Context) templ.OrderedAttributes {
+	if m := modeOf(ctx); !m.closed || m.still {
+		return nil
+	}
+	return templ.OrderedAttributes{{Key: "tabindex", Value: "0"}}
+}
