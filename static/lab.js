@@ -331,9 +331,9 @@ addEventListener('pagehide', () => { if (timer) write('replaceState') })
 // ---- keys
 
 document.addEventListener('keydown', (event) => {
+	if (event.key === 'Escape') return closePopups()
 	if (!plain(event) || event.target.closest('input, select, textarea')) return
 	if (event.key === '?') return toggleHelp()
-	if (event.key === 'Escape') return closePopups()
 	if (event.shiftKey || (event.key === ' ' && event.target.closest('button, summary'))) return
 	const key = event.key === ' ' ? 'Space' : event.key
 	const control = lab().querySelector(`[data-key="${CSS.escape(key)}"]`)
@@ -343,7 +343,13 @@ document.addEventListener('keydown', (event) => {
 })
 
 function closePopups() {
-	for (const id of ['share', 'help']) if (byID(id)) byID(id).open = false
+	for (const id of ['share', 'help']) {
+		const popup = byID(id)
+		if (!popup?.open) continue
+		const inside = popup.contains(document.activeElement)
+		popup.open = false
+		if (inside) byID('copy').focus()
+	}
 }
 
 function toggleHelp() {
@@ -355,8 +361,8 @@ function toggleHelp() {
 
 // ---- copy the link, or the code that puts this frame into another page
 
-// link leads to the lab's own page. An embedded frame names it.
-const link = () => new URL((embedded && byID('whole')?.getAttribute('href')) || lab().dataset.address, location).href
+// frameLink leads to the lab's own page. An embedded frame names it.
+const frameLink = () => new URL((embedded && byID('whole')?.getAttribute('href')) || lab().dataset.address, location).href
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 
@@ -368,22 +374,24 @@ function embedCode() {
 	return byID('share-embed').defaultValue.replace(/ title="[^"]*" src="[^"]*"/, () => attributes)
 }
 
-async function copy(text, field, what) {
+async function copy(id, what) {
+	const texts = { 'share-link': frameLink() }
+	if (byID('share-embed')) texts['share-embed'] = embedCode()
 	try {
-		await navigator.clipboard.writeText(text)
+		await navigator.clipboard.writeText(texts[id])
 		say(`The ${what} is copied.`)
 	} catch { // no clipboard on plain HTTP, nor in a frame that may not have it
+		for (const field in texts) byID(field).value = texts[field]
 		if (byID('share')) byID('share').open = true
-		byID(field).hidden = false
-		byID(field).value = text
-		byID(field).select()
+		byID(id).hidden = false
+		byID(id).select()
 		say(`The ${what} is selected: copy it with Ctrl+C or ⌘C.`)
 	}
 }
 
 document.addEventListener('click', ({ target }) => {
-	if (target.id === 'copy') copy(link(), 'share-link', 'link')
-	if (target.id === 'copy-embed') copy(embedCode(), 'share-embed', 'code for another page')
+	if (target.id === 'copy') copy('share-link', 'link')
+	if (target.id === 'copy-embed') copy('share-embed', 'code for another page')
 })
 
 addEventListener('resize', () => { wide = undefined; showNewest() })

@@ -231,8 +231,15 @@ func TestCopyEmbed(t *testing.T) {
 	if got := eval[string](b, "getSelection().toString()"); got != code {
 		t.Errorf("selected is %s, want %s", got, code)
 	}
-	b.press(kb.Escape)
+	if got := eval[string](b, "document.querySelector('#share-link').value"); got != site.url+explorer+"&do=0:pause+c1&t=1" {
+		t.Errorf("the other field has the link %s", got)
+	}
 	b.shot("copy-embed")
+	b.press(kb.Escape)
+	b.waitFor("!document.querySelector('#share').open")
+	if got := b.focused(); got != "copy" {
+		t.Errorf("after Escape the focus is on %s", got)
+	}
 
 	h := host(t, func(string) string { return strings.Replace(code, "<iframe ", `<iframe name="lab" `, 1) })
 	f := h.frame("lab")

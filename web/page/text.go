@@ -76,7 +76,11 @@ func embedCode(p *view.Page, origin string) string {
 // PreviewPath is the path of the picture that other sites show of a link to a lab.
 func PreviewPath(lab string) string { return "/lab/" + lab + "/preview.png" }
 
+// previewOf is nothing where the origin is not known: other sites take no address without a host.
 func previewOf(p *view.Page, origin string) preview {
+	if origin == "" {
+		return preview{}
+	}
 	return preview{
 		Title: titleOfFrame(p), URL: origin + p.Address, Image: origin + PreviewPath(p.Lab),
 		ImageText: p.Title + ": partitions of a log, a strip of records each",

@@ -25,7 +25,7 @@ const (
 	margin        = 64
 	cellSide      = 56
 	laneHeight    = 78
-	lanesTop      = 278
+	lanesTop      = 258
 	lanesShown    = 4
 	namesWidth    = 150
 )
