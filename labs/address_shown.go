@@ -151,5 +151,9 @@ func whole(a Address) *view.Link {
 	if to.String() == a.String() {
 		return nil
 	}
-	return &view.Link{ID: "whole", Text: "Open this frame in Log Lab", Href: to.String()}
+	text := "Show the whole lab at this tick"
+	if a.Site == Embeds {
+		text = "Open this frame in Log Lab"
+	}
+	return &view.Link{ID: "whole", Text: text, Href: to.String()}
 }

@@ -54,6 +54,16 @@ func host(t *testing.T, body func(app string) string) hosted {
 	return h
 }
 
+// The journeys below rest on this: a frame that touches what a browser keeps from it is found.
+func TestTouchedStorageIsFound(t *testing.T) {
+	t.Parallel()
+	h := host(t, func(string) string {
+		return `<iframe title="x" srcdoc="<script>try { localStorage.x } catch {}; document.cookie</script>"></iframe>`
+	})
+	h.expect("touched localStorage")
+	h.expect("touched cookie")
+}
+
 // iframe is the HTML of a frame with a name; sandbox is "" for none.
 func iframe(name, address, sandbox string) string {
 	if sandbox != "" {
