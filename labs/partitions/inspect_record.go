@@ -166,7 +166,7 @@ func (l *layout) elsewhere(key []byte, stands kafka.Partition) view.Table {
 	}
 	for _, name := range partitioner.Names() {
 		if rule, err := partitioner.ByName(name); err == nil && name != l.rule.Name {
-			row(rule, n, "the partitioner "+name)
+			row(rule, n, name)
 		}
 	}
 	return t

@@ -85,10 +85,10 @@ func TestHashOfUser1(t *testing.T) {
 		fmt.Sprintf("2 partitions, one fewer | orders-%d%s", 1404122828%2, other),
 		fmt.Sprintf("4 partitions, one more | orders-%d%s", 1404122828%4, other),
 		"6 partitions, twice as many | orders-2",
-		"the partitioner crc32 | orders-2", "the partitioner crc32-random | orders-2",
-		"the partitioner fnv1a | orders-0" + other, "the partitioner fnv1a-reference | orders-2",
-		"the partitioner java-hashcode | orders-2", "the partitioner kafkajs-legacy | orders-1" + other,
-		"the partitioner murmur3 | orders-0" + other,
+		"crc32 | orders-2", "crc32-random | orders-2",
+		"fnv1a | orders-0" + other, "fnv1a-reference | orders-2",
+		"java-hashcode | orders-2", "kafkajs-legacy | orders-1" + other,
+		"murmur3 | orders-0" + other,
 	}
 	if diff := cmp.Diff(want, rows(t, in, "elsewhere")); diff != "" {
 		t.Errorf("where the key would be (-want +got):\n%s", diff)
@@ -402,6 +402,53 @@ func TestNodesSayWhatTheyWaitFor(t *testing.T) {
 		for name, words := range want {
 			if got := factOf(in, name); !strings.Contains(got, words) {
 				t.Errorf("%s: %s is %q, want it to say %q", query, name, got, words)
+			}
+		}
+	}
+}
+
+// A compressed batch is shown with its compressed bytes and, apart, the record that they hold; headers and
+// nulls are named.
+func TestCompressedBatch(t *testing.T) {
+	f, _ := frame(t, "t=5")
+	for _, codec := range []record.Codec{record.Gzip, record.Snappy, record.LZ4, record.Zstd} {
+		builder := record.NewBuilder(record.Options{Codec: codec})
+		builder.Append(1_700_000_000_000, []byte("user-1"), []byte(strings.Repeat("again ", 30)))
+		builder.Append(1_700_000_000_003, nil, nil, record.Header{Key: "trace", Value: []byte("7")}, record.Header{Key: "none"})
+		raw, err := builder.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := record.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := location{partition: f.View.Partitions[0], segment: f.View.Partitions[0].Log.Segments[0], batch: b}
+		for scanner := b.Scan(); scanner.Next(); at.index++ {
+			at.record = scanner.Record()
+			l, in := newLayout(f), &view.Inspector{}
+			inspectBatch(l, in, at)
+			if len(in.Anatomies) != 2 || in.Anatomies[1].Caption != fmt.Sprintf("Record %d, decompressed", at.index) {
+				t.Fatalf("%v: %d anatomies", codec, len(in.Anatomies))
+			}
+			whole, fields := bytesOf(in.Anatomies[0])
+			if records := fields[len(fields)-1]; !strings.HasPrefix(whole, hex.EncodeToString(raw[:record.HeaderSize])) || !strings.HasPrefix(records, hex.EncodeToString(raw[record.HeaderSize:][:16])) {
+				t.Errorf("%v: the batch's bytes are %s", codec, whole)
+			}
+			names := ""
+			for _, field := range in.Anatomies[1].Fields {
+				names += field.Name + "=" + field.Value + " "
+			}
+			want := `keyLength=6 key="user-1" valueLength=180`
+			if at.index == 1 {
+				want = `keyLength=-1 valueLength=-1 headerCount=2 headerKeyLength=5 headerKey="trace" headerValueLength=1 headerValue="7" headerKeyLength=4 headerKey="none" headerValueLength=-1`
+			}
+			if !strings.Contains(names, want) {
+				t.Errorf("%v: record %d has the fields %s", codec, at.index, names)
+			}
+			inspectRecord(l, in, at)
+			if at.index == 1 && (factOf(in, "Headers") != `"trace" = "7", "none" = null` || factOf(in, "Value") != "null") {
+				t.Errorf("%v: headers %s, value %s", codec, factOf(in, "Headers"), factOf(in, "Value"))
 			}
 		}
 	}
