@@ -36,7 +36,7 @@ func TestBytesAndFieldsMarkEachOther(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.media("prefers-reduced-motion", "reduce")
-	b.size(1280, 2600) // nothing scrolls under the mouse
+	b.size(1280, 2600)                             // nothing scrolls under the mouse
 	b.open(explorer + "&t=12&at=batch:orders-1:2") // the record order-8 = "event 1"
 	const timestamp = "00 00 01 9b 76 da a8 14"
 	b.waitText("#inspector-title", "Batch orders-1 2")
