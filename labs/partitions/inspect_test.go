@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
@@ -297,6 +298,12 @@ func TestMessageFrames(t *testing.T) {
 		if got, _ := bytesOf(in.Anatomies[0]); !strings.HasPrefix(hex.EncodeToString(whole), got[:min(strings.Index(got+"…", "…"), len(got))]) {
 			t.Errorf("message %d: the bytes shown are %s, those of the message %x", m.ID, got, whole)
 		}
+		if got, want := factOf(in, "API"), fmt.Sprintf("(API key %d), version %d, correlation id %d", key, m.Version, m.Message.Correlation); !strings.HasSuffix(got, want) {
+			t.Errorf("message %d: API is %q, want %q", m.ID, got, want)
+		}
+		if !m.Held {
+			checkArrival(t, m.ID, factOf(in, "Arrives"))
+		}
 		if len(in.Chain) == 0 || len(in.Anatomies[0].Fields) < 5 {
 			t.Errorf("message %d: %d causes, %d fields", m.ID, len(in.Chain), len(in.Anatomies[0].Fields))
 		}
@@ -304,6 +311,27 @@ func TestMessageFrames(t *testing.T) {
 	if requests == 0 || responses == 0 {
 		t.Errorf("%d requests and %d responses are on their way", requests, responses)
 	}
+}
+
+// checkArrival holds the tick in which a message is said to arrive against what then happens.
+func checkArrival(t *testing.T, id uint64, says string) {
+	t.Helper()
+	later, _ := frame(t, "t=15&rate=9&do=2:pause+c1")
+	j := later.Cluster.Journal()
+	for e := range j.All() {
+		if b, ok := e.Body.(journal.MessageDelivered); ok && b.Message == id {
+			if want := fmt.Sprintf(", in tick %d", e.Tick); !strings.HasSuffix(says, want) {
+				t.Errorf("message %d arrives %q, want %q", id, says, want)
+			}
+			return
+		}
+	}
+	for _, m := range later.View.UnderWay { // for the paused consumer
+		if m.ID == id && m.Held {
+			return
+		}
+	}
+	t.Errorf("message %d never arrives", id)
 }
 
 // A batch in a fetch response can be opened in its log, and holds the same bytes there.
