@@ -372,7 +372,14 @@ function mark(target) {
 	if (field) for (const e of lab().querySelectorAll(`[data-field="${CSS.escape(field)}"]`)) e.classList.add('marked')
 }
 
-for (const sign of ['pointerover', 'focusin']) document.addEventListener(sign, ({ target }) => mark(target))
+let pointer = '' // where it is: scrolling moves other parts under one that rests, and points at nothing
+
+document.addEventListener('pointerover', ({ target, screenX, screenY }) => {
+	const at = screenX + ' ' + screenY
+	if (at !== pointer) mark(target)
+	pointer = at
+})
+document.addEventListener('focusin', ({ target }) => mark(target))
 document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
 document.addEventListener('pointerleave', () => mark())
 document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight

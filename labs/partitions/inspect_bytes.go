@@ -11,7 +11,7 @@ import (
 
 // Bounds of an anatomy, so that a page stays small.
 const (
-	fieldsShown = 26 // lines of fields
+	fieldsShown = 23 // lines of fields
 	hexWidth    = 16 // bytes in a line
 	longField   = 96 // bytes of a field that are shown whole
 	fieldHead   = 48 // of a longer one this many from its start

@@ -14,9 +14,9 @@ import (
 
 // Bounds of what a page draws, so that it stays small with 64 partitions and 1,000 keys.
 const (
-	stripsShown  = 12
+	stripsShown  = 10
 	columnsShown = 16
-	keysShown    = 96 // in the table, over all partitions shown
+	keysShown    = 60 // in the table, over all partitions shown
 )
 
 // layout is a frame with what the parts of the page share.
