@@ -11,10 +11,10 @@ func (c *Cluster) SizeBytes() int {
 }
 
 // CloneBytes estimates the memory that a clone takes by itself once it has gone on: the journal's last
-// chunk, the clients and the brokers.
+// chunk, the clients, what is outside, and the brokers.
 func (c *Cluster) CloneBytes() int {
 	const chunk, perClient = 32 << 10, 1500
-	bytes := chunk + perClient*len(c.clients)
+	bytes := chunk + perClient*len(c.clients) + c.outside.CloneBytes()
 	for _, b := range c.brokers {
 		bytes += b.CloneBytes()
 	}

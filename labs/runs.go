@@ -334,7 +334,7 @@ func (p *progress) keep() {
 	grown := kept.grow(p.grown, int64(bytes-p.bytes))
 	kept.release(p.grown)
 	p.grown, p.bytes = grown, bytes
-	kept.put(p.states.at(p.tick), clone, int64(clone.CloneBytes()), grown)
+	kept.put(p.states.at(p.tick), clone, int64(clone.CloneBytes()+p.address.textBytes()), grown)
 }
 
 // end counts the ticks run and remembers the bound that the run met, if any.

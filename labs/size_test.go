@@ -12,7 +12,7 @@ import (
 // What the caches say they hold is about what they hold, so that their budget is one of memory.
 func TestCacheBytesAreTrue(t *testing.T) {
 	for _, query := range []string{
-		"rate=3", "rate=20", "partitions=64&consumers=64&rate=100&keys=1000", "keys=" + ownKeys(400) + "&at=node:c1",
+		"rate=3", "rate=20", "partitions=64&consumers=64&rate=100&keys=1000", "keys=" + someKeys(400) + "&at=node:c1",
 	} {
 		r := labs.NewRuns(1 << 40)
 		before := heapBytes()
@@ -37,7 +37,7 @@ func heapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func ownKeys(n int) string {
+func someKeys(n int) string {
 	text := ""
 	for i := range n {
 		text += fmt.Sprintf("key%d%%0A", i)

@@ -86,6 +86,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
+	mark(document.activeElement)
 	if (!fetching) {
 		say('')
 		follow()
@@ -173,7 +174,7 @@ document.addEventListener('submit', (event) => {
 const typed = new Map() // { value, caret } by the field's id; only text has a caret
 
 document.addEventListener('input', ({ target }) => {
-	if (target.type !== 'range') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
+	if (target.type !== 'range' && target.type !== 'file') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
 })
 
 function keepTyped() {
@@ -299,6 +300,25 @@ function toggleHelp() {
 	help.open = !help.open
 	if (help.open) help.querySelector('summary').focus()
 }
+
+// ---- bytes and fields: to point at one, or to focus it, marks the other
+
+function mark(target) {
+	const part = target?.closest('[data-field]') ?? document.activeElement?.closest('[data-field]')
+	const field = part?.dataset.field
+	for (const e of lab().querySelectorAll('.marked')) if (e.dataset.field !== field) e.classList.remove('marked')
+	if (field) for (const e of lab().querySelectorAll(`[data-field="${CSS.escape(field)}"]`)) e.classList.add('marked')
+}
+
+for (const sign of ['pointerover', 'focusin']) document.addEventListener(sign, ({ target }) => mark(target))
+document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
+document.addEventListener('pointerleave', () => mark())
+document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight
+	const part = event.target.closest('.anatomy a[href^="#"]')
+	if (!part || !plain(event) || event.shiftKey) return
+	event.preventDefault()
+	byID(part.hash.slice(1)).scrollIntoView({ block: 'nearest' })
+})
 
 // ---- copy the link
 

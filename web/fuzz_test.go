@@ -19,10 +19,7 @@ func FuzzRequest(f *testing.F) {
 			f.Add(path, query)
 		}
 	}
-	s, err := New(slog.New(slog.DiscardHandler))
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := newSiteLogging(f, slog.New(slog.DiscardHandler))
 	f.Fuzz(func(t *testing.T, path, query string) {
 		method := http.MethodGet
 		if strings.HasPrefix(path, "/play/") {

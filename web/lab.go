@@ -18,10 +18,11 @@ import (
 
 // lab answers with the page of a lab at its canonical address.
 func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, r.URL.RawQuery)
+	address, release, err := s.addressOf(r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
+	defer release()
 	if canonical := address.String(); r.URL.RequestURI() != canonical {
 		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
 		return nil
@@ -31,10 +32,11 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 
 // frame answers with the element #lab alone.
 func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	address, release, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
 	if err != nil {
 		return err
 	}
+	defer release()
 	w.Header().Set("Lab-Frame", "1")
 	return s.writeFrame(w, r, address, page.Frame)
 }
@@ -56,14 +58,18 @@ func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, erro
 }
 
 // addressOf reads the address of a lab from the path of a request and a query. It is the one place that
-// knows under which path a lab lives.
-func addressOf(r *http.Request, query string) (labs.Address, error) {
+// knows under which path a lab lives. Without an error the caller calls release when it needs the address
+// no longer.
+func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release func(), err error) {
 	lab, ok := all.ByName(chi.URLParam(r, "name"))
 	if !ok {
-		return labs.Address{}, noSuchLab(chi.URLParam(r, "name"))
+		return a, nil, noSuchLab(chi.URLParam(r, "name"))
 	}
-	address, err := labs.Parse(lab, labs.Pages, query)
-	return address, inLab(lab, err)
+	heads, release := s.heads(r.Context())
+	if a, err = heads.Parse(lab, labs.Pages, query); err != nil {
+		release()
+	}
+	return a, release, inLab(lab, err)
 }
 
 // withoutDatastar drops the parameter that Datastar adds to each of its requests.

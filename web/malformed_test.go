@@ -121,7 +121,7 @@ var malformedKinds = []struct {
 		return malformed{query: strings.Repeat("do=1:wait+1s&", 201+r.IntN(100)), where: "do", says: []string{"at most 200 commands"}}
 	}},
 	{"too long", func(r *rand.Rand) malformed {
-		return malformed{query: pick(r, "keys=", "t=", "", "do=1:pause+", "at=node:", "&", "%") + letters(r, labs.MaxQuery+r.IntN(20_000)), where: "address", says: []string{"at most 4096"}}
+		return malformed{query: pick(r, "keys=", "t=", "", "do=1:pause+", "at=node:", "&", "%") + letters(r, labs.MaxQuery+1+r.IntN(20_000)), where: "address", says: []string{fmt.Sprintf("at most %d", labs.MaxQuery)}}
 	}},
 	{"no such version", func(r *rand.Rand) malformed {
 		return malformed{query: "v=" + url.QueryEscape(pick(r, "0", "2", "99", "-1", "", "1.0", "one", "v1", letters(r, 5))), where: "v", says: []string{"1"}}

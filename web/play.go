@@ -17,10 +17,11 @@ const writeTimeout = 10 * time.Second
 // play answers with a stream of frames, from the tick of the address to its horizon, at its pace. Every
 // frame says the whole state; a reader too slow for the pace is sent the newest and misses those between.
 func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	address, releaseHead, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
 	if err != nil {
 		return err
 	}
+	releaseHead() // streams have a bound of their own
 	release, ok := s.streams.admit(clientOf(r))
 	if !ok {
 		return inLab(address.Lab, errStreams)

@@ -6,13 +6,14 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"loglab/labs"
 	"loglab/static"
 )
 
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. Every path answers GET and HEAD and nothing else.
+// routes are all paths of the site. All but one answer GET and HEAD and nothing else.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe)
@@ -27,6 +28,9 @@ func (s *Site) routes() chi.Router {
 
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
 	r.Get("/play/lab/{name}", s.handle(s.play))
+
+	r.Post(labs.StorePath, s.handle(s.post))
+	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
 
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(gzipLevel, "text/html"))

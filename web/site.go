@@ -11,6 +11,7 @@ import (
 	"loglab/content"
 	"loglab/labs"
 	"loglab/labs/lesson"
+	"loglab/labs/store"
 	"loglab/static"
 	"loglab/web/page"
 )
@@ -25,12 +26,15 @@ type Site struct {
 	files    *static.Files
 	assets   page.Assets
 	streams  *streams
+	store    *store.Store
+	posts    gate // forms that are being read
+	fromHead gate // requests that hold a stored head
 	metrics  *metrics
 	log      *slog.Logger
 }
 
-// New makes the site. It fails when the embedded content is wrong or the browser bundle is missing.
-func New(log *slog.Logger) (*Site, error) {
+// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when the embedded content is wrong or the browser bundle is missing.
+func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	glossary, err := lesson.LoadGlossary(content.FS)
 	if err != nil {
 		return nil, err
@@ -49,8 +53,11 @@ func New(log *slog.Logger) (*Site, error) {
 			Icon:     files.Path("icon.svg"),
 			Datastar: files.Path("datastar.js"),
 		},
-		streams: newStreams(),
-		log:     log,
+		streams:  newStreams(),
+		store:    texts,
+		posts:    make(gate, maxPosts),
+		fromHead: make(gate, maxFromHead),
+		log:      log,
 	}
 	s.metrics = newMetrics(s.runs.Stats, s.streams.count)
 	return s, nil
