@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"loglab/content"
@@ -30,6 +31,7 @@ type Site struct {
 	posts    gate // forms that are being read
 	fromHead gate // requests that hold a stored head
 	metrics  *metrics
+	previews sync.Map // the picture of a lab, by its name
 	log      *slog.Logger
 }
 

@@ -11,7 +11,14 @@ type Page struct {
 	Last    int    // the greatest tick that may be asked for
 	Stream  string // address of the stream this frame came from; empty when not playing
 	Change  string // what changed in this tick, one sentence, for the polite announcement
-	Theme   string // "", "light", "dark" or "projector"; empty follows the reader's system
+	Pace    int    // frames a second while playing
+	Theme   string // "", "light" or "dark"; empty follows the reader's system
+	Size    string // "" or "projector": large type for the back of a room
+
+	Still    bool  // a picture: nothing of it can be operated or takes the focus
+	Minimal  bool  // transport, picture and reading only
+	Embedded bool  // stands in another site's page
+	Whole    *Link // the same frame on the lab's own page; nil: this is it
 
 	Notices   []Notice
 	Ready     []Ready // ready-made runs
@@ -23,7 +30,8 @@ type Page struct {
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
 	Limits    []Limit
-	Looks     []Link // the same frame in the other themes, ordinary links; the one in use is Inactive; empty: none offered
+	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
+	Sizes     []Link // the same in the other sizes
 }
 
 // Playing gives the page as a frame of a stream: the place of Play is taken by a Pause that leads to the

@@ -15,6 +15,9 @@ var fixtureAssets = Assets{
 	Datastar: "/static/dist/datastar.js",
 }
 
+// fixtureOrigin is where the site stands.
+const fixtureOrigin = "http://lab.example"
+
 // fixture is a frame with every piece of labs/view in it: four partitions, one with two segments, an
 // idle member, messages on their way, a moved key, an open inspector.
 func fixture() *view.Page {
@@ -43,7 +46,9 @@ func fixture() *view.Page {
 			{Text: "One broker serves this lab; replication has its own.", At: "labs/partitions/spec.go:20"},
 			{Text: "Fetch sessions are modelled, quotas are not.", Source: "KIP-227", At: "engine/broker/fetch.go:33"},
 		},
-		Looks: []view.Link{{Href: address(6), Text: "as the system", Inactive: true}, {Href: address(6) + "&theme=dark", Text: "dark"}, {Href: address(6) + "&theme=projector", Text: "projector"}},
+		Looks: []view.Link{{Href: address(6), Text: "as the system", Inactive: true}, {Href: address(6) + "&theme=dark", Text: "dark"}, {Href: address(6) + "&theme=light", Text: "light"}},
+		Sizes: []view.Link{{Href: address(6), Text: "normal", Inactive: true}, {Href: address(6) + "&size=projector", Text: "projector"}},
+		Whole: &view.Link{ID: "whole", Href: address(6), Text: "Open this frame in Log Lab"},
 	}
 }
 
