@@ -1,7 +1,7 @@
 # Log Lab in an image of one static binary.
 #
 #   docker build -t loglab .
-#   docker run --rm -p 8080:8080 loglab
+#   docker run --rm -p 8080:8080 -v loglab:/data loglab
 
 FROM golang:1.26.8 AS build
 WORKDIR /src
@@ -12,10 +12,10 @@ RUN make build && mkdir /data
 
 FROM scratch
 COPY --from=build /src/bin/loglab /loglab
-# The one directory that the program may write to.
+# The one directory that the program may write to: what is too long for an address is kept there.
 COPY --from=build --chown=65532:65532 /data /data
 WORKDIR /data
 USER 65532:65532
 EXPOSE 8080
 ENTRYPOINT ["/loglab"]
-CMD ["serve", "--addr", ":8080"]
+CMD ["serve", "--addr", ":8080", "--data", "/data/loglab.db"]

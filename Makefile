@@ -53,8 +53,9 @@ judge: generate ## compare with Kafka's own classes, kafkajs and librdkafka (the
 	go test -count=1 -v -tags judge ./judge
 
 .PHONY: bench
-bench: load ## load, then all benchmarks
+bench: generate ## all benchmarks, then load
 	go test -run '^$$' -bench . -benchmem ./...
+	$(MAKE) load
 
 .PHONY: load
 load: build ## thirty clients for a minute, then a minute among hostile ones

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -116,16 +117,22 @@ func TestEqualRequestsAreJoined(t *testing.T) {
 
 // A replay stops when nobody waits for it any more, and the next request is served all the same.
 func TestAbandonedReplayStops(t *testing.T) {
-	r := labs.NewRuns(budget)
-	a := parse(t, "rate=20&t=2000")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := r.Page(ctx, a); !errors.Is(err, context.Canceled) {
-		t.Fatalf("an abandoned request: %v", err)
-	}
-	if _, err := r.Page(context.Background(), parse(t, "rate=20&t=30")); err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := labs.NewRuns(budget)
+		a := parse(t, "rate=20&t=2000")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := r.Page(ctx, a); !errors.Is(err, context.Canceled) {
+			t.Fatalf("an abandoned request: %v", err)
+		}
+		synctest.Wait() // until nothing runs any more
+		if ticks := r.Stats().TicksReplayed; ticks >= 2000 {
+			t.Errorf("%d ticks were run for nobody", ticks)
+		}
+		if _, err := r.Page(context.Background(), parse(t, "rate=20&t=30")); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // Past its budget the cache forgets; the answers stay the same.

@@ -14,8 +14,8 @@ import (
 
 // Whatever is asked for, the answer is one of those that the site gives, and never a fault of its own.
 func FuzzRequest(f *testing.F) {
-	for _, path := range []string{"/", "/lab/partitions", "/frame/lab/partitions", "/play/lab/partitions", "/glossary", "/glossary/offset", "/static/lab.css", "/healthz", "/metrics", "//", "/lab/", "/lab/../x"} {
-		for _, query := range []string{"", "v=1&t=3", "t=-1", "partitions=64&consumers=64&rate=100&t=9&at=record:orders-0:3", "do=1:pause+c1&do=2:wait+5s&t=4&why=90", "keys=a%0A%0Ab&datastar=%7B%7D&theme=dark"} {
+	for _, path := range []string{"/", "/lab/partitions", "/frame/lab/partitions", "/play/lab/partitions", "/file/lab/partitions", "/embed/lab/partitions", "/frame/embed/lab/partitions", "/play/embed/lab/partitions", "/frame/play/embed/lab/partitions", "/oembed", "/store", "/glossary", "/glossary/offset", "/static/lab.css", "/healthz", "/metrics", "//", "/lab/", "/lab/../x"} {
+		for _, query := range []string{"", "v=1&t=3", "t=-1", "partitions=64&consumers=64&rate=100&t=9&at=record:orders-0:3", "do=1:pause+c1&do=2:wait+5s&t=4&why=90", "z=AwA&t=2", "from=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA&t=3", "keys=a%0A%0Ab&datastar=%7B%7D&theme=dark"} {
 			f.Add(path, query)
 		}
 	}
@@ -43,7 +43,7 @@ func FuzzRequest(f *testing.F) {
 func checkKnownAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	statuses := []int{
-		http.StatusOK, http.StatusTemporaryRedirect, http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+		http.StatusOK, http.StatusTemporaryRedirect, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
 	}
 	if !slices.Contains(statuses, w.Code) {
 		t.Errorf("status %d: %s", w.Code, w.Body)
@@ -53,7 +53,7 @@ func checkKnownAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	if !slices.ContainsFunc(types, func(known string) bool { return strings.HasPrefix(found, known) }) {
 		t.Errorf("status %d, Content-Type %q", w.Code, found)
 	}
-	if to := w.Header().Get("Location"); (w.Code == http.StatusTemporaryRedirect) != strings.HasPrefix(to, "/lab/") {
+	if to := w.Header().Get("Location"); (w.Code == http.StatusTemporaryRedirect) != (strings.HasPrefix(to, "/lab/") || strings.HasPrefix(to, "/embed/lab/")) {
 		t.Errorf("status %d, Location %q", w.Code, to)
 	}
 	if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // labPrefixes are the paths under which a lab's address can stand.
-var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/embed/lab/", "/frame/embed/lab/", "/frame/play/embed/lab/", "/play/embed/lab/"}
+var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/file/lab/", "/embed/lab/", "/frame/embed/lab/", "/frame/play/embed/lab/", "/play/embed/lab/"}
 
 // malformed is one address that is wrong, and what its answer must name.
 type malformed struct {
@@ -119,6 +119,14 @@ var malformedKinds = []struct {
 	}},
 	{"too many commands", func(r *rand.Rand) malformed {
 		return malformed{query: strings.Repeat("do=1:wait+1s&", 201+r.IntN(100)), where: "do", says: []string{"at most 200 commands"}}
+	}},
+	{"commands that are not compressed", func(r *rand.Rand) malformed {
+		value := pick(r, "", "!", "a=", letters(r, 5)+"=", letters(r, 6)+" ", letters(r, 2+r.IntN(200)), "\x00", "4:pause c1", letters(r, 8)+"\n4:pause c1")
+		return malformed{query: "z=" + url.QueryEscape(value), where: "z", says: []string{"commands, a line each, in one DEFLATE stream"}}
+	}},
+	{"no name of what is stored", func(r *rand.Rand) malformed {
+		value := pick(r, "", "x", letters(r, 42), letters(r, 44), letters(r, 42)+"=", letters(r, 42)+"+", letters(r, 43)+"\n", letters(r, 500), "../loglab.db", "' OR 1=1 --")
+		return malformed{query: "from=" + url.QueryEscape(value), where: "from", says: []string{"SHA-256 hash in base64url"}}
 	}},
 	{"too long", func(r *rand.Rand) malformed {
 		return malformed{query: pick(r, "keys=", "t=", "", "do=1:pause+", "at=node:", "&", "%") + letters(r, labs.MaxQuery+1+r.IntN(20_000)), where: "address", says: []string{fmt.Sprintf("at most %d", labs.MaxQuery)}}

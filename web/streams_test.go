@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"net/http/httptest"
 	"strconv"
 	"testing"
@@ -40,6 +42,27 @@ func TestTheServerHasAtMostSoManyStreams(t *testing.T) {
 	}
 	if got := s.count(); got != maxStreams {
 		t.Errorf("count is %d, want %d", got, maxStreams)
+	}
+}
+
+// Of many streams only so many frames are made at once, and who has gone does not wait.
+func TestStreamsTakeTurns(t *testing.T) {
+	s := newStreams()
+	var done func()
+	for range cap(s.turns) {
+		var err error
+		if done, err = s.turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.turn(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("one more at once: %v", err)
+	}
+	done()
+	if _, err := s.turn(t.Context()); err != nil {
+		t.Errorf("after one is done: %v", err)
 	}
 }
 
