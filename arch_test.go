@@ -34,6 +34,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"web", "web/... labs/... engine/kafka engine/command engine/journal content static"},
 	{"web/browsertest", "web/... labs/... engine/kafka engine/command engine/journal content static"},
 	{"web/export", "web/page web/ui labs/... engine/kafka engine/command engine/journal content static"},
+	{"web/preview", "labs/view"},
 	{"web/page", "web/ui labs/... engine/kafka engine/command engine/journal content static"},
 	{"web/ui", "labs/... engine/kafka engine/command engine/journal content static"},
 	{"static", ""},

@@ -50,7 +50,11 @@ type Address struct {
 	At      Target    // what the inspector shows; the zero Target: nothing
 	Why     uint64    // Seq of the event whose causes are shown; 0: none
 	Pace    int       // frames a second while playing
-	Theme   string    // "", "light", "dark" or "projector"
+	Range   Range     // the ticks that can be shown; the zero Range: all
+	Theme   string    // "", "light" or "dark"
+	Size    string    // "" or "projector"
+	Still   bool      // a picture and nothing that can be operated
+	Chrome  string    // "" or "minimal": transport, picture and reading
 
 	head *head        // the stored head that the address needs; nil: none
 	run  []view.Param // the parameters that decide the run, canonical: see spell
@@ -119,6 +123,7 @@ func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 // [*AddressError], a [*MissingError] or that of h.
 func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	a := Start(lab, site)
+	params = joinTargets(params)
 	once := map[string]string{}
 	for _, p := range params {
 		if _, twice := once[p.Name]; twice && p.Name != "do" {
@@ -136,7 +141,25 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
 	a.spell()
+	a.stayInRange()
 	return a, nil
+}
+
+// joinTargets makes one of two parameters "at" of which the first breaks off at a colon, as a form sends
+// them: at=find:orders-0:&at=17.
+func joinTargets(params []view.Param) []view.Param {
+	isTarget := func(p view.Param) bool { return p.Name == "at" }
+	first := slices.IndexFunc(params, isTarget)
+	if first < 0 || !strings.HasSuffix(params[first].Value, ":") {
+		return params
+	}
+	second := slices.IndexFunc(params[first+1:], isTarget)
+	if second < 0 {
+		return params
+	}
+	joined := slices.Clone(params)
+	joined[first].Value += params[first+1+second].Value
+	return slices.Delete(joined, first+1+second, first+2+second)
 }
 
 // set takes one parameter.
@@ -184,19 +207,13 @@ func (a *Address) set(name, value string) error {
 		a.Why = why
 	case "pace":
 		return setChoice(&a.Pace, name, value, paces)
-	case "theme":
-		if !slices.Contains(themes, value) {
-			return refuse(name, value, "allowed are "+strings.Join(themes, ", "))
-		}
-		a.Theme = value
+	case "range", "theme", "size", "still", "chrome":
+		return a.setShown(name, value)
 	default:
 		return &AddressError{"parameter " + strconv.Quote(name), "not known here", "allowed are " + strings.Join(a.names(), ", ")}
 	}
 	return nil
 }
-
-// themes are the ways a page can look, besides following the reader's system.
-var themes = []string{"light", "dark", "projector"}
 
 // paces are the frames a second at which a run can be played.
 var paces = []int{1, 2, 5, 10}
@@ -207,7 +224,7 @@ func (a *Address) names() []string {
 	for _, s := range a.Lab.Settings {
 		names = append(names, s.Name)
 	}
-	return append(names, "seed", "without", "do", "z", "t", "horizon", "at", "why", "pace", "theme")
+	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 
 func setNumber(target *int, name, value string, min, max int) error {
@@ -275,11 +292,19 @@ func (a Address) frameParams() []view.Param {
 		}
 	}
 	add("t", strconv.Itoa(a.T), "0")
-	add("horizon", strconv.Itoa(a.Horizon), strconv.Itoa(a.Lab.Horizon))
+	add("range", a.Range.String(), "")
+	if a.Range == (Range{}) { // else it is the range's end
+		add("horizon", strconv.Itoa(a.Horizon), strconv.Itoa(a.Lab.Horizon))
+	}
 	add("at", a.At.String(), "")
 	add("why", strconv.FormatUint(a.Why, 10), "0")
 	add("pace", strconv.Itoa(a.Pace), strconv.Itoa(defaultPace))
 	add("theme", a.Theme, "")
+	add("size", a.Size, "")
+	if a.Still {
+		add("still", "1", "")
+	}
+	add("chrome", a.Chrome, "")
 	return params
 }
 
@@ -321,12 +346,9 @@ func (a Address) Path() string { return string(a.Site) + a.Lab.Name }
 // String gives the canonical address: path and query.
 func (a Address) String() string { return a.Path() + "?" + a.Query() }
 
-// Last is the greatest tick that can be shown.
-func (a Address) Last() int { return MaxTick }
-
-// WithTick gives the same run at another tick.
+// WithTick gives the same run at another tick, the nearest that can be shown.
 func (a Address) WithTick(t int) Address {
-	a.T = min(max(t, 0), MaxTick)
+	a.T = min(max(t, a.First()), a.Last())
 	return a
 }
 
@@ -353,12 +375,6 @@ func (a Address) WithValue(name, text string) Address {
 func (a Address) WithSeed(seed uint64) Address {
 	a.Seed = seed
 	a.spell()
-	return a
-}
-
-// WithTheme gives the same frame in another look.
-func (a Address) WithTheme(theme string) Address {
-	a.Theme = theme
 	return a
 }
 

@@ -14,6 +14,7 @@ import (
 	"loglab/engine/command"
 	"loglab/labs"
 	"loglab/labs/all"
+	"loglab/labs/view"
 )
 
 // explorer is the partition explorer, the lab that these tests use.
@@ -61,6 +62,14 @@ func TestCanonicalAddress(t *testing.T) {
 		"at=record:orders-0:5&theme=dark": "v=1&at=record:orders-0:5&theme=dark",
 		"at=segment%3Aorders-03%3A00":     "v=1&at=segment:orders-3:0",
 		"why=12&t=3":                      "v=1&t=3&why=12",
+		"size=projector&theme=dark":       "v=1&theme=dark&size=projector",
+		"chrome=minimal&still=1&t=2":      "v=1&t=2&still=1&chrome=minimal",
+		"range=12..18":                    "v=1&t=12&range=12..18", // a tick outside moves to the nearest inside
+		"range=012..18&t=99":              "v=1&t=18&range=12..18",
+		"t=15&range=12..18&horizon=30":    "v=1&t=15&range=12..18", // the range says where playing ends
+		"range=0..3":                      "v=1&range=0..3",
+		"at=find:orders-0:17":             "v=1&at=find:orders-0:17",
+		"at=find:orders-0:&t=3&at=017":    "v=1&t=3&at=find:orders-0:17", // as a form sends it
 	} {
 		a := parse(t, query)
 		if a.Query() != want {
@@ -78,19 +87,34 @@ func TestAddressRefuses(t *testing.T) {
 		"t=-1":                                `t is "-1": a whole number from 0 to 5000 is allowed`,
 		"t=":                                  `t is "": a whole number`,
 		"t=1&t=2":                             `t is "2": it is there twice; once is allowed`,
+		"at=find:orders-0:":                   `at is "find:orders-0:": allowed are record:PARTITION:OFFSET`,
+		"at=record:orders-0:&at=x":            `at is "record:orders-0:x": allowed are record:PARTITION:OFFSET`,
+		"at=record:orders-0:1&at=x":           `at is "x": it is there twice`,
 		"t=1e3":                               "a whole number from 0 to 5000",
 		"horizon=0":                           `horizon is "0": a whole number from 1 to 5000 is allowed`,
 		"v=2":                                 `v is "2": a whole number from 1 to 1 is allowed`,
 		"seed=-1":                             "seed is",
 		"pace=3":                              `pace is "3": allowed are 1, 2, 5, 10`,
-		"theme=pink":                          `theme is "pink": allowed are light, dark, projector`,
+		"theme=pink":                          `theme is "pink": allowed are light, dark`,
+		"theme=projector":                     `theme is "projector": allowed are light, dark`,
+		"size=huge":                           `size is "huge": allowed is projector`,
+		"size=":                               `size is "": allowed is projector`,
+		"still=yes":                           `still is "yes": allowed is 1`,
+		"chrome=none":                         `chrome is "none": allowed is minimal`,
+		"range=12":                            `range is "12": FROM..TO is allowed, two ticks from 0 to 5000, the first before the last, as in 12..18`,
+		"range=18..12":                        `range is "18..12": FROM..TO`,
+		"range=5..5":                          `range is "5..5": FROM..TO`,
+		"range=0..5001":                       `range is "0..5001": FROM..TO`,
+		"range=-1..4":                         `range is "-1..4": FROM..TO`,
+		"range=1..2..3":                       `range is "1..2..3": FROM..TO`,
+		"range=1..99999999999999999999":       "FROM..TO",
 		"partitions=0":                        `partitions is "0": a whole number from 1 to 64 is allowed`,
 		"partitions=65":                       `partitions is "65"`,
 		"consumers=65":                        `consumers is "65": a whole number from 0 to 64 is allowed`,
 		"rate=101":                            `rate is "101": a whole number from 0 to 100 is allowed`,
 		"assignor=best":                       `assignor is "best": allowed are range, roundrobin`,
 		"partitioner=md5":                     `partitioner is "md5": allowed are crc32, crc32-random, fnv1a`,
-		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky`,
+		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky, sticky-480`,
 		"keys=1001":                           `keys is "1001": from 0 to 1000 made keys are allowed`,
 		"keys=99999999999999999999":           "from 0 to 1000 made keys are allowed",
 		"keys=" + strings.Repeat("a%0A", 501): "at most 500 keys of your own are allowed",
@@ -105,7 +129,7 @@ func TestAddressRefuses(t *testing.T) {
 		"do=1:wait+1s%0A":                     `do is "": TICK:COMMAND is allowed`,
 		"do=5001:pause+c1":                    "with a tick from 0 to 5000",
 		"do=-1:pause+c1":                      "with a tick from 0 to 5000",
-		"do=1:explode+b1":                     "not known; allowed are pause NODE; produce",
+		"do=1:explode+b1":                     "not known; allowed are add-partitions TOPIC to COUNT; pause NODE; produce",
 		"do=1:pause":                          "allowed is pause NODE",
 		"at=record:orders-0":                  "allowed are record:PARTITION:OFFSET",
 		"at=planet:mars":                      "allowed are record:PARTITION:OFFSET",
@@ -143,7 +167,11 @@ func drawAddress(rnd *rand.Rand) url.Values {
 	maybe("at", "record:orders-3:5", "batch:a:b-1:2", "segment:x-1:0", "message:3", "node:b1", "node:a b")
 	maybe("why", "4", "0")
 	maybe("pace", "1", "2")
-	maybe("theme", "light", "projector")
+	maybe("range", "0..1", "5..5000", "012..18")
+	maybe("theme", "light", "dark")
+	maybe("size", "projector")
+	maybe("still", "1")
+	maybe("chrome", "minimal")
 	for range rnd.IntN(5) * (1 + 9*rnd.IntN(2)) { // some are compressed
 		text := []string{"pause c1", "produce p0 \"a b\"", "produce p0", "wait 90s", "resume b1", "produce p1 - Ω"}[rnd.IntN(6)]
 		q.Add("do", fmt.Sprintf("%d:%s", rnd.IntN(30), text))
@@ -208,7 +236,7 @@ func checkRoundTrip(t *testing.T, heads labs.Heads, a labs.Address) {
 }
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"", "v=1&t=4", "keys=a%0Ab&do=1:pause+c1&do=0:wait+5s", "at=record:orders-0:5&why=3", "keys=%0A%0D", "do=3:produce+p0+%22%22"} {
+	for _, s := range []string{"", "v=1&t=4", "keys=a%0Ab&do=1:pause+c1&do=0:wait+5s", "at=record:orders-0:5&why=3", "keys=%0A%0D", "range=3..9&t=1&still=1&chrome=minimal&size=projector", "do=3:produce+p0+%22%22"} {
 		f.Add(s)
 	}
 	s := shelf{}
@@ -248,5 +276,44 @@ func TestActingInThePastForks(t *testing.T) {
 	}
 	if got, want := a.Query(), "v=1&do=3:pause+c1&do=5:pause+c2&do=9:resume+c1&t=5"; got != want {
 		t.Errorf("the address itself has become %s", got)
+	}
+}
+
+// Every way along the run stays in the range.
+func TestARangeIsNotLeft(t *testing.T) {
+	a := parse(t, "do=2:pause+c1&do=14:resume+c1&do=19:pause+c2&range=12..18&t=12")
+	for tick, want := range map[int]int{-1: 12, 11: 12, 12: 12, 17: 17, 19: 18, 5000: 18} {
+		if got := a.WithTick(tick).T; got != want {
+			t.Errorf("tick %d leads to %d, want %d", tick, got, want)
+		}
+	}
+	if got, want := a.Whole().Query(), "v=1&do=2:pause+c1&do=14:resume+c1&do=19:pause+c2&t=12"; got != want {
+		t.Errorf("the whole lab is at %s, want %s", got, want)
+	}
+	for _, at := range []int{12, 15, 18} {
+		page, err := labs.NewRuns(1<<20).Page(t.Context(), a.WithTick(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := page.Transport
+		links := []view.Link{tr.Start, tr.Back, tr.Step, tr.Play, tr.End}
+		for _, m := range tr.Marks {
+			links = append(links, m.Link)
+		}
+		for _, l := range links {
+			_, query, _ := strings.Cut(l.Href, "?")
+			if to := parse(t, query); to.Query() != query || to.T < 12 || to.T > 18 {
+				t.Errorf("at %d, %s leads to %s", at, l.ID, l.Href)
+			}
+		}
+		if n := len(tr.Marks); n != 1 {
+			t.Errorf("at %d the scrubber has %d marks, want the one of tick 14", at, n)
+		}
+		if f := tr.Jump.Fields[0]; f.Min != 12 || f.Max != 18 {
+			t.Errorf("the scrubber goes from %d to %d", f.Min, f.Max)
+		}
+		if page.Last != 18 || tr.Back.Inactive != (at == 12) || tr.Step.Inactive != (at == 18) {
+			t.Errorf("at %d: last %d, back %v, step %v", at, page.Last, tr.Back.Inactive, tr.Step.Inactive)
+		}
 	}
 }

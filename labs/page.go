@@ -15,8 +15,9 @@ func newPage(f Frame) *view.Page {
 	a := f.Address
 	p := &view.Page{
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
-		Tick: a.T, Last: a.Last(), Theme: a.Theme,
-		Transport: transport(f), Looks: looks(a), Notices: append(kept(a), rejections(f)...), Events: events(f),
+		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
+		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
+		Transport: transport(f), Looks: looks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
@@ -28,6 +29,20 @@ func newPage(f Frame) *view.Page {
 	return p
 }
 
+// ready links to the lab's ready-made runs, in the reader's own look.
+func ready(a Address) []view.Ready {
+	var list []view.Ready
+	for i, r := range a.Lab.Ready {
+		to, err := Parse(a.Lab, a.Site, r.Query)
+		if err != nil {
+			panic(fmt.Sprintf("labs: ready-made run %q of %s: %v", r.Title, a.Lab.Name, err))
+		}
+		to.Theme = a.Theme
+		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to.String(), Go: "push", Inactive: to.String() == a.String()}})
+	}
+	return list
+}
+
 // Replace makes a control that moves the page's own history entry.
 func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
@@ -36,14 +51,14 @@ func Replace(id, text string, to Address) view.Link {
 // transport moves along the run.
 func transport(f Frame) view.Transport {
 	a := f.Address
-	end := max(a.Horizon, a.T) // the scrubber's right end
+	first, end := a.First(), max(a.Horizon, a.T) // the scrubber's ends
 	step := func(id, text, label, key string, to Address, by int) view.Link {
 		l := Replace(id, text, to)
 		l.Label, l.Key, l.Step, l.Inactive = label, key, by, to.T == a.T
 		return l
 	}
 	t := view.Transport{
-		Start: step("start", "Start", "To the start, tick 0", "Home", a.WithTick(0), 0),
+		Start: step("start", "Start", fmt.Sprintf("To the start, tick %d", first), "Home", a.WithTick(first), 0),
 		Back:  step("back", "Back", "One tick back", "ArrowLeft", a.WithTick(a.T-1), -1),
 		Step:  step("step", "Step", "One tick on", "ArrowRight", a.WithTick(a.T+1), 1),
 		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.Horizon), "Space", a.WithTick(max(a.Horizon, a.T)), 0),
@@ -51,23 +66,29 @@ func transport(f Frame) view.Transport {
 		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, a.Horizon, kafka.Thousands(f.View.Now)),
 		Jump: view.Form{
 			ID: "jump", Action: a.Path(), Hidden: HiddenParams(a, "t"), Submit: "Go", Go: "replace",
-			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Max: end}},
+			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Min: first, Max: end}},
 		},
-		Position: a.T * 100 / end,
+		Position: position(a.T, first, end),
 	}
 	t.Play.Play = "/play" + a.String()
 	t.Step.Primary = true
-	t.Marks = marks(a, end)
+	t.Marks = marks(a, first, end)
 	return t
 }
 
 // marksShown is how many marks a scrubber has at most.
 const marksShown = 30
 
-// marks stand at the ticks with commands up to end, one a tick.
-func marks(a Address, end int) []view.Mark {
+// position is the place of a tick between two others, 0 to 100.
+func position(tick, first, end int) int { return (tick - first) * 100 / (end - first) }
+
+// marks stand at the ticks with commands from first to end, one a tick.
+func marks(a Address, first, end int) []view.Mark {
 	var list []view.Mark
 	for i, s := range a.Do {
+		if s.Tick < first {
+			continue
+		}
 		if s.Tick > end {
 			break
 		}
@@ -77,7 +98,7 @@ func marks(a Address, end int) []view.Mark {
 			text = "several commands"
 		}
 		list = append(list, view.Mark{
-			Position: s.Tick * 100 / end, Tick: s.Tick, Text: text, Ahead: s.Tick > a.T,
+			Position: position(s.Tick, first, end), Tick: s.Tick, Text: text, Ahead: s.Tick > a.T,
 			Link: Replace(fmt.Sprintf("mark-%d", i), text, a.WithTick(s.Tick)),
 		})
 	}
@@ -93,18 +114,6 @@ func nearest(n, at, most int) (from, to int) {
 	}
 	from = min(max(at-most/2, 0), max(n-most, 0))
 	return from, min(from+most, n)
-}
-
-// looks lets the reader choose how the page looks.
-func looks(a Address) []view.Link {
-	list := []view.Link{Replace("look-system", "system", a.WithTheme(""))}
-	for _, theme := range themes {
-		list = append(list, Replace("look-"+theme, theme, a.WithTheme(theme)))
-	}
-	for i := range list {
-		list[i].Inactive = list[i].Href == a.String()
-	}
-	return list
 }
 
 // SettingsForm makes a form of some of the lab's settings; the rest of the address goes along unseen, but
@@ -170,9 +179,11 @@ func given(a Address) (list []view.Given, more string) {
 		if i < from || i >= to {
 			continue
 		}
+		goTo := Replace(fmt.Sprintf("given-%d", i), fmt.Sprintf("tick %d", s.Tick), a.WithTick(s.Tick))
+		goTo.Inactive = s.Tick < a.First() || s.Tick > a.Last()
 		list = append(list, view.Given{
 			Tick: s.Tick, Text: s.Command.String(), Ahead: s.Tick > a.T,
-			GoTo:   Replace(fmt.Sprintf("given-%d", i), fmt.Sprintf("tick %d", s.Tick), a.WithTick(s.Tick)),
+			GoTo:   goTo,
 			Remove: view.Link{ID: fmt.Sprintf("remove-%d", i), Text: "remove", Label: "Remove the command " + s.Command.String(), Href: a.WithoutCommand(i).String(), Go: "push"},
 		})
 	}

@@ -6,12 +6,17 @@
 //
 // Frames come from the same address under /frame, streams under /play. Datastar's bundle reads the stream
 // and morphs; none of its expressions is used, so the site's policy needs no eval.
+//
+// In another site's page it does the same with three differences: the frame's history is only replaced, Play
+// asks for one frame after the other, and it waits while the frame is out of sight. Nothing here uses storage,
+// cookies or messages to other frames, so it does not matter what a browser lets a frame have of them.
 
 import { actions } from './dist/datastar.js'
 
 const root = document.documentElement
 const byID = (id) => document.getElementById(id)
 const lab = () => byID('lab')
+const embedded = location.pathname.startsWith('/embed/')
 const say = (text) => { byID('net').textContent = text }
 
 // ---- one frame
@@ -30,7 +35,7 @@ async function load(address, how, press) {
 		const { status, isFrame, html } = (await takeAhead(address)) ?? (await ask(address, mine.signal))
 		if (mine.signal.aborted) return
 		if (status >= 502) throw new Error('busy')
-		if (!isFrame) return location.assign(address) // an error page speaks for itself
+		if (!isFrame) return embedded ? location.replace(address) : location.assign(address) // an error page speaks for itself
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
 		morph(html)
 		if (how === 'pushState') write(how)
@@ -86,6 +91,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
+	mark(pointed)
 	if (!fetching) {
 		say('')
 		follow()
@@ -93,9 +99,9 @@ document.addEventListener('datastar-fetch', (event) => {
 })
 
 function dress() {
-	for (const look of ['light', 'dark', 'projector']) {
-		root.classList.toggle('theme-' + look, lab().dataset.theme === look)
-	}
+	const { theme, size } = lab().dataset
+	for (const look of ['light', 'dark']) root.classList.toggle('theme-' + look, theme === look)
+	root.classList.toggle('size-projector', size === 'projector')
 }
 
 // Where strips are wider than their boxes, on small windows, the record to look at comes into sight. The
@@ -128,7 +134,7 @@ function drain() {
 	if (control.dataset.play) return play(control.dataset.play)
 	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
 	if (control.dataset.step) return load(stepped(control), 'replaceState', next)
-	load(target(control, next), control.dataset.go === 'push' ? 'pushState' : 'replaceState', next)
+	load(target(control, next), control.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState', next)
 }
 
 // stepped is the address that a step leads to, steps that wait included.
@@ -156,10 +162,11 @@ const plain = (event) =>
 	!(event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.altKey)
 
 document.addEventListener('click', (event) => {
-	const link = event.target.closest('a[data-go]')
+	const link = event.target.closest(embedded ? '#lab a[href^="/embed/"]' : 'a[data-go]')
 	if (!link || !plain(event) || event.shiftKey) return
 	event.preventDefault()
-	press(link.id)
+	if (link.id) press(link.id)
+	else load(link.pathname + link.search, 'replaceState') // in prose: it has no place in the next frame
 })
 
 document.addEventListener('submit', (event) => {
@@ -211,6 +218,7 @@ let refusal // the status of an answer that was no stream
 let late // runs when no frame has arrived for a while
 
 function play(address) {
+	if (embedded) return playFrames(address)
 	busy?.abort()
 	const mine = (busy = new AbortController())
 	refusal = undefined
@@ -228,20 +236,61 @@ function play(address) {
 
 function refused(status) { refusal = status }
 
+// A browser has six connections to a server without TLS, for all frames of a page together: six streams
+// would hold all of them, and then no press anywhere on the page would be answered. So an embedded frame plays
+// by requests that end. They take turns by themselves, also among frames that may not know of each other.
+async function playFrames(address) {
+	busy?.abort()
+	const mine = (busy = new AbortController())
+	try {
+		for (;;) {
+			const begun = performance.now()
+			const { status, isFrame, html } = await ask(address, mine.signal)
+			if (mine.signal.aborted) return
+			if (!isFrame) throw status
+			morph(html)
+			const { stream, pace } = lab().dataset
+			if (!stream) break
+			await new Promise((resolve) => setTimeout(resolve, begun + 1000 / pace - performance.now()))
+			if (mine.signal.aborted) return
+			const next = byID('step')
+			address = '/play' + next.pathname + next.search
+		}
+	} catch (failure) {
+		if (!mine.signal.aborted) say(failure > 0 ? `The server cannot play now (${failure}). Stepping works; try again later.` : 'The server does not answer. Press again.')
+	} finally {
+		if (busy === mine) {
+			busy = undefined
+			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
+		}
+	}
+}
+
 function watchStream() {
 	clearTimeout(late)
 	root.classList.remove('stalled')
 	if (lab().dataset.stream) late = setTimeout(() => root.classList.add('stalled'), 3000)
 }
 
-document.addEventListener('visibilitychange', () => {
+// Nothing plays out of sight; what was playing goes on from the frame shown once it is in sight again.
+let outside = false // an embedded frame that its page has scrolled away
+
+function playInSight() {
 	if (!lab().dataset.stream) return
-	if (document.hidden) {
+	if (document.hidden || outside) {
 		busy?.abort()
 		busy = undefined
 		clearTimeout(late)
-	} else play(lab().dataset.stream)
-})
+	} else if (!busy) play(lab().dataset.stream)
+}
+
+document.addEventListener('visibilitychange', playInSight)
+if (embedded) {
+	new IntersectionObserver((seen) => {
+		outside = !seen.at(-1).isIntersecting
+		playInSight()
+	}).observe(lab())
+}
 
 // ---- the page's address
 //
@@ -283,9 +332,9 @@ addEventListener('pagehide', () => { if (timer) write('replaceState') })
 // ---- keys
 
 document.addEventListener('keydown', (event) => {
+	if (event.key === 'Escape') return closePopups()
 	if (!plain(event) || event.target.closest('input, select, textarea')) return
 	if (event.key === '?') return toggleHelp()
-	if (event.key === 'Escape') { byID('help').open = false; return }
 	if (event.shiftKey || (event.key === ' ' && event.target.closest('button, summary'))) return
 	const key = event.key === ' ' ? 'Space' : event.key
 	const control = lab().querySelector(`[data-key="${CSS.escape(key)}"]`)
@@ -294,26 +343,78 @@ document.addEventListener('keydown', (event) => {
 	if (!event.repeat || control.dataset.step) control.click()
 })
 
+function closePopups() {
+	for (const id of ['share', 'help']) {
+		const popup = byID(id)
+		if (!popup?.open) continue
+		const inside = popup.contains(document.activeElement)
+		popup.open = false
+		if (inside) byID('copy').focus()
+	}
+}
+
 function toggleHelp() {
 	const help = byID('help')
+	if (!help) return
 	help.open = !help.open
 	if (help.open) help.querySelector('summary').focus()
 }
 
-// ---- copy the link
+// ---- bytes and fields: to point at one, or to focus it, marks the other
 
-byID('copy').addEventListener('click', async () => {
-	const link = new URL(lab().dataset.address, location).href
+let pointed // the element last pointed at or focused; a frame may have replaced it
+
+function mark(target) {
+	pointed = target
+	const part = target?.closest('[data-field]') ?? document.activeElement?.closest('[data-field]')
+	const field = part?.dataset.field
+	for (const e of lab().querySelectorAll('.marked')) if (e.dataset.field !== field) e.classList.remove('marked')
+	if (field) for (const e of lab().querySelectorAll(`[data-field="${CSS.escape(field)}"]`)) e.classList.add('marked')
+}
+
+for (const sign of ['pointerover', 'focusin']) document.addEventListener(sign, ({ target }) => mark(target))
+document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
+document.addEventListener('pointerleave', () => mark())
+document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight
+	const part = event.target.closest('.anatomy a[href^="#"]')
+	if (!part || !plain(event) || event.shiftKey) return
+	event.preventDefault()
+	byID(part.hash.slice(1)).scrollIntoView({ block: 'nearest' })
+})
+
+// ---- copy the link, or the code that puts this frame into another page
+
+// frameLink leads to the lab's own page. An embedded frame names it.
+const frameLink = () => new URL((embedded && byID('whole')?.getAttribute('href')) || lab().dataset.address, location).href
+
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+
+// The page came with the code for its first frame; another has another title and address.
+function embedCode() {
+	const { address } = lab().dataset
+	const title = `${lab().querySelector('h1').textContent}, tick ${new URL(address, location).searchParams.get('t') ?? 0}`
+	const attributes = ` title="${escaped(title)}" src="${escaped(new URL('/embed' + address, location).href)}"`
+	return byID('share-embed').defaultValue.replace(/ title="[^"]*" src="[^"]*"/, () => attributes)
+}
+
+async function copy(id, what) {
+	const texts = { 'share-link': frameLink() }
+	if (byID('share-embed')) texts['share-embed'] = embedCode()
 	try {
-		await navigator.clipboard.writeText(link)
-		say('The link is copied.')
-	} catch { // no clipboard on plain HTTP
-		const field = byID('copy-field')
-		field.value = link
-		field.hidden = false
-		field.select()
-		say('The link is selected: copy it with Ctrl+C or ⌘C.')
+		await navigator.clipboard.writeText(texts[id])
+		say(`The ${what} is copied.`)
+	} catch { // no clipboard on plain HTTP, nor in a frame that may not have it
+		for (const field in texts) byID(field).value = texts[field]
+		if (byID('share')) byID('share').open = true
+		byID(id).hidden = false
+		byID(id).select()
+		say(`The ${what} is selected: copy it with Ctrl+C or ⌘C.`)
 	}
+}
+
+document.addEventListener('click', ({ target }) => {
+	if (target.id === 'copy') copy('share-link', 'link')
+	if (target.id === 'copy-embed') copy('share-embed', 'code for another page')
 })
 
 addEventListener('resize', () => { wide = undefined; showNewest() })

@@ -27,7 +27,12 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
 		return nil
 	}
-	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Lab(s.assets, p) })
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component {
+		if p.Embedded {
+			return page.Embed(s.assets, p, originOf(r))
+		}
+		return page.Lab(s.assets, p, originOf(r))
+	})
 }
 
 // frame answers with the element #lab alone.
@@ -39,6 +44,20 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 	defer release()
 	w.Header().Set("Lab-Frame", "1")
 	return s.writeFrame(w, r, address, page.Frame)
+}
+
+// playedFrame answers with one frame as a stream would send it. An embedded frame plays by asking for one
+// after the other: a browser has six connections to a server without TLS, for all frames of a page
+// together, and six streams would hold all of them. Requests that end take turns, however many frames play
+// and whether or not they may know of each other.
+func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
+	address, release, err := s.addressOf(r, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	defer release()
+	w.Header().Set("Lab-Frame", "1")
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address)) })
 }
 
 func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {
@@ -61,15 +80,25 @@ func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, erro
 // knows under which path a lab lives. Without an error the caller calls release when it needs the address
 // no longer.
 func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release func(), err error) {
+	site := siteOf(r)
 	lab, ok := all.ByName(chi.URLParam(r, "name"))
 	if !ok {
-		return a, nil, noSuchLab(chi.URLParam(r, "name"))
+		return a, nil, noSuchLab(site, chi.URLParam(r, "name"))
 	}
 	heads, release := s.heads(r.Context())
-	if a, err = heads.Parse(lab, labs.Pages, query); err != nil {
+	if a, err = heads.Parse(lab, site, query); err != nil {
 		release()
 	}
 	return a, release, inLab(lab, err)
+}
+
+// siteOf says whether a request is for a page of its own or for a frame in another site's page.
+func siteOf(r *http.Request) labs.Site {
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/frame"), "/play")
+	if strings.HasPrefix(path, "/embed/") {
+		return labs.Embeds
+	}
+	return labs.Pages
 }
 
 // withoutDatastar drops the parameter that Datastar adds to each of its requests.

@@ -11,6 +11,7 @@ import (
 	"loglab/labs/all"
 	"loglab/static"
 	"loglab/web/page"
+	"loglab/web/preview"
 )
 
 // health answers while the server serves.
@@ -27,6 +28,29 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) error {
 		return notFound(w, r)
 	}
 	s.files.ServeHTTP(w, r)
+	return nil
+}
+
+// preview answers with the picture of a lab in the middle of its run. It is drawn once.
+func (s *Site) preview(w http.ResponseWriter, r *http.Request) error {
+	lab, ok := all.ByName(chi.URLParam(r, "name"))
+	if !ok {
+		return noSuchLab(labs.Pages, chi.URLParam(r, "name"))
+	}
+	picture, ok := s.previews.Load(lab.Name)
+	if !ok {
+		p, err := s.page(r.Context(), labs.Start(lab, labs.Pages).WithTick(lab.Horizon/2))
+		if err != nil {
+			return inLab(lab, err)
+		}
+		if picture, err = preview.Draw(p); err != nil {
+			return err
+		}
+		s.previews.Store(lab.Name, picture)
+	}
+	w.Header().Set("Content-Type", "image/png")
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	w.Write(picture.([]byte)) // an error means that the reader has gone: there is nobody to tell
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(s.streams.running, cancel)()
 
 	end := max(address.Horizon, address.T)
-	event, err := s.event(ctx, address, end)
+	event, err := s.event(ctx, address)
 	if err != nil {
 		return inLab(address.Lab, err) // no byte was sent: it is still an error page
 	}
@@ -50,7 +50,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 		if tick, err = clock.next(ctx, tick); err != nil {
 			return nil
 		}
-		if event, err = s.event(ctx, address.WithTick(tick), end); err != nil {
+		if event, err = s.event(ctx, address.WithTick(tick)); err != nil {
 			// The page sees that the stream broke off and asks for the frame, which says what is wrong.
 			s.log.Warn("stream broke off", "address", address.WithTick(tick).String(), "error", err)
 			return nil
@@ -58,22 +58,35 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// event is the frame of an address as one event of the stream that ends at tick end. The last frame is at
-// rest; every other says that it plays and offers to pause.
-func (s *Site) event(ctx context.Context, address labs.Address, end int) ([]byte, error) {
+// event is the frame of an address as one event of a stream.
+func (s *Site) event(ctx context.Context, address labs.Address) ([]byte, error) {
+	if _, err := s.runs.Cluster(ctx, address); err != nil { // a long replay is no stream's turn
+		return nil, err
+	}
+	done, err := s.streams.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	p, err := s.page(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	if address.T < end {
-		playing := view.Playing(*p, "/play"+p.Address)
-		p = &playing
-	}
-	html, err := page.Render(ctx, page.Frame(p))
+	html, err := page.Render(ctx, page.Frame(played(p, address)))
 	if err != nil {
 		return nil, err
 	}
 	return patchEvent(html), nil
+}
+
+// played is a page as it looks while it is played. The last frame is at rest; every other says that it
+// plays and offers to pause.
+func played(p *view.Page, address labs.Address) *view.Page {
+	if address.T >= address.Horizon {
+		return p
+	}
+	playing := view.Playing(*p, "/play"+p.Address)
+	return &playing
 }
 
 // send writes one event and makes sure that it left.

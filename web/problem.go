@@ -33,7 +33,8 @@ func (s *Site) handle(h handler) http.HandlerFunc {
 }
 
 func (s *Site) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	p := problemOf(err)
+	site := siteOf(r)
+	p := problemOf(site, err)
 	if p.Status >= http.StatusInternalServerError {
 		s.log.Error("request failed", "path", r.URL.Path, "error", err)
 	}
@@ -44,7 +45,11 @@ func (s *Site) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", allowedMethods(r))
 	}
-	if err := writeHTML(w, r, p.Status, page.Error(s.assets, p)); err != nil {
+	body := page.Error(s.assets, p)
+	if site == labs.Embeds {
+		body = page.EmbeddedError(s.assets, p)
+	}
+	if err := writeHTML(w, r, p.Status, body); err != nil {
 		s.log.Error("error page failed", "path", r.URL.Path, "error", err)
 	}
 }
@@ -77,11 +82,11 @@ var errStreams = fmt.Errorf("at most %d streams at once can be played, and %d fr
 var errPanic = errors.New("panic")
 
 // problemOf says what an error is to a reader.
-func problemOf(err error) page.Problem {
+func problemOf(site labs.Site, err error) page.Problem {
 	p := describe(err)
 	var in *labError
 	if errors.As(err, &in) {
-		p.Links = append(p.Links, page.Way{Href: string(labs.Pages) + in.lab.Name, Text: in.lab.Title + ", from its start"})
+		p.Links = append(p.Links, page.Way{Href: string(site) + in.lab.Name, Text: in.lab.Title + ", from its start"})
 	}
 	p.Links = append(p.Links, page.Way{Href: "/", Text: "All labs"})
 	return p
@@ -180,13 +185,13 @@ func allowedMethods(r *http.Request) string {
 	return "GET, HEAD"
 }
 
-func noSuchLab(name string) error {
+func noSuchLab(site labs.Site, name string) error {
 	p := page.Problem{
 		Status: http.StatusNotFound, Title: "There is no such lab", Text: "These are the labs there are.",
 		Facts: []page.Fact{{Name: "Found", Value: shown(name)}, {Name: "Allowed", Value: all.Names()}},
 	}
 	for _, lab := range all.Labs() {
-		p.Links = append(p.Links, page.Way{Href: string(labs.Pages) + lab.Name, Text: lab.Title})
+		p.Links = append(p.Links, page.Way{Href: string(site) + lab.Name, Text: lab.Title})
 	}
 	return problem{p}
 }

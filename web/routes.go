@@ -8,12 +8,14 @@ import (
 
 	"loglab/labs"
 	"loglab/static"
+	"loglab/web/page"
 )
 
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. All but one answer GET and HEAD and nothing else.
+// routes are all paths of the site. All but one answer GET and HEAD, and those of embedded frames a
+// browser's question whether it may ask.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe)
@@ -25,9 +27,11 @@ func (s *Site) routes() chi.Router {
 	r.Get("/healthz", s.handle(s.health))
 	r.Get("/metrics", s.metrics.ServeHTTP)
 	r.Get(static.Prefix+"*", s.handle(s.file))
+	r.Get(page.PreviewPath("{name}"), s.handle(s.preview))
 
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
 	r.Get("/play/lab/{name}", s.handle(s.play))
+	r.With(shared).Get("/play/embed/lab/{name}", s.handle(s.play))
 
 	r.Post(labs.StorePath, s.handle(s.post))
 	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
@@ -37,9 +41,15 @@ func (s *Site) routes() chi.Router {
 		r.Get("/", s.handle(s.home))
 		r.Get("/lab/{name}", s.handle(s.lab))
 		r.Get("/frame/lab/{name}", s.handle(s.frame))
+		r.With(shared).Get("/embed/lab/{name}", s.handle(s.lab))
+		r.With(shared).Get("/frame/embed/lab/{name}", s.handle(s.frame))
+		r.With(shared).Get("/frame/play/embed/lab/{name}", s.handle(s.playedFrame))
 		r.Get("/glossary", s.handle(s.glossaryIndex))
 		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
 	})
+	for _, path := range []string{"/embed/lab/{name}", "/frame/embed/lab/{name}", "/frame/play/embed/lab/{name}", "/play/embed/lab/{name}"} {
+		r.With(shared).Options(path, preflight)
+	}
 	return r
 }
 

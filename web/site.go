@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"loglab/content"
@@ -30,6 +31,7 @@ type Site struct {
 	posts    gate // forms that are being read
 	fromHead gate // requests that hold a stored head
 	metrics  *metrics
+	previews sync.Map // the picture of a lab, by its name
 	log      *slog.Logger
 }
 
@@ -70,6 +72,8 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
+	// sendBuffer holds a few frames. The system would take megabytes for a client that does not read.
+	sendBuffer = 128 << 10
 )
 
 // Serve answers requests on the listener until ctx is done. Then streams end at once, other requests are
@@ -81,6 +85,12 @@ func (s *Site) Serve(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if c, ok := c.(*net.TCPConn); ok {
+				c.SetWriteBuffer(sendBuffer) // without it the bounds hold all the same
+			}
+			return ctx
+		},
 	}
 	server.RegisterOnShutdown(s.streams.stop)
 	failed := make(chan error, 1)

@@ -111,7 +111,11 @@ func TestBadInput(t *testing.T) {
 		{"GET", start + "&do=5", 400, []string{"do", "5", "TICK:COMMAND"}},
 		{"GET", start + "&do=5:explode", 400, []string{"do", "explode"}},
 		{"GET", start + "&at=moon", 400, []string{"at", "moon", "record:"}},
-		{"GET", start + "&theme=pink", 400, []string{"theme", "pink", "projector"}},
+		{"GET", start + "&theme=pink", 400, []string{"theme", "pink", "light, dark"}},
+		{"GET", start + "&size=huge", 400, []string{"size", "huge", "projector"}},
+		{"GET", start + "&still=yes", 400, []string{"still", "yes", "1"}},
+		{"GET", start + "&range=9..3", 400, []string{"range", "9..3", "FROM..TO"}},
+		{"GET", start + "&chrome=none", 400, []string{"chrome", "none", "minimal"}},
 		{"GET", start + "&keys=%ff", 400, []string{"keys", "%ff", "UTF-8"}},
 		{"GET", start + "&keys=%zz", 400, []string{"keys", "%zz", "percent-encoded"}},
 		{"GET", long, 400, []string{"bytes long", "16384"}},
@@ -162,6 +166,8 @@ func TestAnAddressIsSpelledOneWay(t *testing.T) {
 		"/lab/partitions?v=1&partitions=4":      start,
 		"/lab/partitions?v=1&partitions=08&t=2": start + "&partitions=8&t=2",
 		"/lab/partitions?v=1&do=4:pause%20c1":   start + "&do=4:pause+c1",
+		"/lab/partitions?range=12..18":          start + "&t=12&range=12..18",
+		"/lab/partitions?v=1&t=4&range=12..18":  start + "&t=12&range=12..18",
 	} {
 		w := ask(s, "GET", from)
 		if w.Code != http.StatusTemporaryRedirect || w.Header().Get("Location") != to {

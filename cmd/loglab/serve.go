@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 
@@ -22,6 +24,11 @@ type serveCmd struct {
 	Data string `placeholder:"FILE" help:"Keep what is too long for an address in this file, made where there is none. Without it such links end with the server."`
 }
 
+// memoryLimit is what the collector of garbage keeps the server within: 256 MiB of cached runs and pages, a
+// long replay on every core but one with 100 MB each, the answers under way, and room so that garbage need
+// not be collected all the time. GOMEMLIMIT sets another.
+const memoryLimit = 640 << 20
+
 // Run prints the addresses the server can be reached at on std.Out, and one line a request on std.Err.
 func (c *serveCmd) Run(std *stdio) error {
 	texts, err := store.Open(c.Data)
@@ -32,6 +39,9 @@ func (c *serveCmd) Run(std *stdio) error {
 	site, err := web.New(slog.New(slog.NewTextHandler(std.Err, nil)), texts)
 	if err != nil {
 		return exitError{Code: exitNo, Msg: err.Error()}
+	}
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {

@@ -11,9 +11,17 @@ type Page struct {
 	Last    int    // the greatest tick that may be asked for
 	Stream  string // address of the stream this frame came from; empty when not playing
 	Change  string // what changed in this tick, one sentence, for the polite announcement
-	Theme   string // "", "light", "dark" or "projector"; empty follows the reader's system
+	Pace    int    // frames a second while playing
+	Theme   string // "", "light" or "dark"; empty follows the reader's system
+	Size    string // "" or "projector": large type for the back of a room
+
+	Still    bool  // a picture: nothing of it can be operated or takes the focus
+	Minimal  bool  // transport, picture and reading only
+	Embedded bool  // stands in another site's page
+	Whole    *Link // the same frame on the lab's own page; nil: this is it
 
 	Notices   []Notice
+	Ready     []Ready // ready-made runs
 	Transport Transport
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
@@ -22,7 +30,8 @@ type Page struct {
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
 	Limits    []Limit
-	Looks     []Link // the same frame in the other themes, ordinary links; the one in use is Inactive; empty: none offered
+	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
+	Sizes     []Link // the same in the other sizes
 }
 
 // Playing gives the page as a frame of a stream: the place of Play is taken by a Pause that leads to the
@@ -47,6 +56,12 @@ type Link struct {
 	Primary  bool
 	Warn     bool // breaks something
 	Inactive bool // nothing to do here (at the first or last tick); the link stays so focus is kept
+}
+
+// Ready is a ready-made run.
+type Ready struct {
+	Link Link
+	Text string // what it shows, one sentence
 }
 
 // Notice is something the reader should know before looking at the picture.
@@ -171,12 +186,14 @@ type EventLine struct {
 
 // Inspector shows whatever was selected.
 type Inspector struct {
-	Title  string
-	Facts  []Fact
-	Tables []Table
-	Links  []Link      // what else can be opened from here
-	Chain  []EventLine // the causes, from the event asked about back to a command or a timer
-	Close  Link
+	Title     string
+	Facts     []Fact
+	Links     []Link      // what else can be opened from here
+	Forms     []Form      // what can be asked of it
+	Chain     []EventLine // the causes, from the event asked about back to a command or a timer
+	Tables    []Table
+	Anatomies []Anatomy
+	Close     Link
 }
 
 // Fact is one named value.

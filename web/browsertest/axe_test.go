@@ -20,7 +20,13 @@ var states = []state{
 	{name: "home", address: "/"},
 	{name: "lab-start", address: explorer},
 	{name: "lab-record", address: explorer + "&partitions=6&do=3:pause+c1&do=30:resume+c1&t=12&at=record:orders-2:1"},
+	{name: "lab-batch", address: explorer + "&t=12&at=batch:orders-1:2"},
+	{name: "lab-find", address: explorer + "&rate=8&t=30&at=find:orders-1:33"},
+	{name: "lab-message", address: explorer + "&t=6&at=message:48"},
 	{name: "lab-rejected", address: explorer + "&do=3:pause+c9&do=4:produce+p0+zebra&t=9&why=200"},
+	{name: "lab-embed", address: "/embed" + explorer + "&t=12&at=record:orders-2:1"},
+	{name: "lab-range", address: "/embed" + explorer + "&t=12&range=12..18&chrome=minimal"},
+	{name: "lab-still", address: "/embed" + explorer + "&t=12&still=1"},
 	{name: "glossary", address: "/glossary"},
 	{name: "term", address: "/glossary/leader-epoch"},
 	{name: "error", address: explorer + "&t=9999", complaint: "400 (Bad Request)"},
@@ -31,14 +37,14 @@ var states = []state{
 // look is a way a page can look.
 type look struct {
 	name, system string // what the reader's system asks for
-	theme        string // what the address of a lab asks for; "" follows the system
+	query        string // what the address of a lab asks for; "" follows the system
 }
 
 // looks gives those of a window's width: in a wide one the page follows the system, in a narrow one the
 // address asks for the opposite and wins.
 var looks = map[int][]look{
-	1280: {{"light", "light", ""}, {"dark", "dark", ""}, {"projector", "light", "projector"}},
-	320:  {{"light", "dark", "light"}, {"dark", "light", "dark"}, {"projector", "dark", "projector"}},
+	1280: {{"light", "light", ""}, {"dark", "dark", ""}, {"projector", "light", "&size=projector"}},
+	320:  {{"light", "dark", "&theme=light"}, {"dark", "light", "&theme=dark"}, {"projector", "dark", "&size=projector"}},
 }
 
 // show opens a state in a look. Only labs have looks of their own; ok is false where this is none.
@@ -46,8 +52,8 @@ func (s state) show(b *tab, l look) (ok bool) {
 	b.t.Helper()
 	address, system := s.address, l.system
 	switch lab := strings.HasPrefix(s.name, "lab-"); {
-	case lab && l.theme != "":
-		address += "&theme=" + l.theme
+	case lab && l.query != "":
+		address += l.query
 	case l.name == "projector":
 		return false
 	case !lab:

@@ -42,6 +42,11 @@ func startChromium() (context.Context, error) {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true),
 		chromedp.NoFirstRun,
+		// Pages of two sites, host.test and app.test, and one process for both, so that a test can look into a
+		// frame of the other site. What the sites may do to each other does not depend on it.
+		chromedp.Flag("host-resolver-rules", "MAP *.test 127.0.0.1"),
+		chromedp.Flag("disable-site-isolation-trials", true),
+		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,IsolateSandboxedIframes"),
 		chromedp.WindowSize(1280, 900),
 	}
 	if os.Getuid() == 0 {

@@ -158,6 +158,16 @@ func TestLooks(t *testing.T) {
 	if got := eval[string](b, background); got != dark {
 		t.Errorf("the system asks for dark: the background is %s, want %s", got, dark)
 	}
+	size := eval[float64](b, "parseFloat(getComputedStyle(document.querySelector('h1')).fontSize)")
+	b.click("#size-projector") // size and colours are chosen apart
+	b.waitAddress(explorer + "&t=6&size=projector")
+	if got := eval[float64](b, "parseFloat(getComputedStyle(document.querySelector('h1')).fontSize)"); got <= size {
+		t.Errorf("for a projector the title has %g px, before %g", got, size)
+	}
+	b.click("#look-light")
+	b.waitAddress(explorer + "&t=6&theme=light&size=projector")
+	b.click("#size-normal")
+	b.waitAddress(explorer + "&t=6&theme=light")
 	if n := b.entries(); n != entries {
 		t.Errorf("the history had %d entries and has %d after changing the look", entries, n)
 	}

@@ -22,14 +22,14 @@ func TestTabReachesEverything(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		width int
-		theme string
-	}{"wide": {1280, ""}, "narrow": {320, ""}, "projector": {1280, "&theme=projector"}} {
+		look  string
+	}{"wide": {1280, ""}, "narrow": {320, ""}, "projector": {1280, "&size=projector"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newTab(t, serve(t).url)
 			b.media("prefers-reduced-motion", "reduce")
 			b.size(test.width, 800)
-			b.open(explorer + "&do=3:pause+c1&do=5:pause+c9&t=8&at=record:orders-2:1" + test.theme)
+			b.open(explorer + "&do=3:pause+c1&do=5:pause+c9&t=8&at=record:orders-2:1" + test.look)
 			names := findControls(b)
 			if len(names) < 50 {
 				t.Fatalf("the page has %d controls; there must be more", len(names))

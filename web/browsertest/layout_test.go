@@ -12,7 +12,7 @@ import (
 func largest() string {
 	query := url.Values{
 		"v": {"1"}, "partitions": {"64"}, "baseline": {"63"}, "consumers": {"64"}, "keys": {"1000"}, "rate": {"100"}, "t": {"40"},
-		"horizon": {"5000"}, "seed": {"18446744073709551615"}, "at": {"record:orders-5:3"}, "theme": {"projector"}, "pace": {"10"},
+		"horizon": {"5000"}, "seed": {"18446744073709551615"}, "at": {"record:orders-5:3"}, "size": {"projector"}, "pace": {"10"},
 	}
 	return "/lab/partitions?" + query.Encode()
 }
@@ -35,12 +35,16 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "start": explorer,
 		"mid-run with inspector":   explorer + "&t=20&at=record:orders-2:3",
 		"message in the inspector": explorer + "&t=6&at=message:48",
+		"batch in the inspector":   explorer + "&t=20&at=batch:orders-2:3",
+		"way to an offset":         explorer + "&rate=8&t=30&at=find:orders-1:33",
 		"why":                      explorer + "&t=20&why=200",
-		"projector":                explorer + "&t=20&at=segment:orders-2:0&theme=projector",
-		"many partitions":          explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
-		"largest":                  largest(), "long keys": longKeys(), "many commands": manyCommands(),
+		"projector":                explorer + "&t=20&at=segment:orders-2:0&theme=dark&size=projector",
+		"embed":                    "/embed" + explorer + "&t=20&at=record:orders-2:3", "minimal": "/embed" + explorer + "&t=20&chrome=minimal",
+		"still": "/embed" + explorer + "&t=20&still=1", "wide still": "/embed" + explorer + "&partitions=64&rate=100&t=40&size=projector&still=1",
+		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
+		"largest":         largest(), "long keys": longKeys(), "many commands": manyCommands(),
 	} {
-		for _, width := range []int{320, 1280} {
+		for _, width := range []int{320, 640, 1280} { // 640: 1280 at a zoom of 200 %
 			b.size(width, 800)
 			b.open(address)
 			if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
@@ -89,8 +93,8 @@ func TestElements(t *testing.T) {
 func TestNamesOfRecordsFit(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
-	for _, theme := range []string{"light", "projector"} {
-		b.open(explorer + "&keys=" + url.QueryEscape("zebra\nWWWWW\nMMMMMMMM\n\"a\tb\"\nключи") + "&t=12&theme=" + theme)
+	for _, look := range []string{"", "&size=projector"} {
+		b.open(explorer + "&keys=" + url.QueryEscape("zebra\nWWWWW\nMMMMMMMM\n\"a\tb\"\nключи") + "&t=12" + look)
 		cut := eval[[]string](b, `[...document.querySelectorAll('.cell[data-offset]')].filter(cell => {
 			const name = document.createRange()
 			name.selectNodeContents(cell.firstChild)
@@ -99,7 +103,7 @@ func TestNamesOfRecordsFit(t *testing.T) {
 		}).map(cell => cell.firstChild.data)`)
 		slices.Sort(cut)
 		if cut = slices.Compact(cut); len(cut) > 0 {
-			t.Errorf("theme %s: the edge of the cell cuts the names %q", theme, cut)
+			t.Errorf("look %q: the edge of the cell cuts the names %q", look, cut)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var addresses = []string{
 	explorer + "&keyless=round-robin&keys=0&seed=42&t=9",
 	explorer + "&keys=0&seed=7&t=30",
 	explorer + "&do=2:pause+c1&do=5:produce+p0+%22%3Cb%3E+%22&do=6:resume+c1&do=9:pause+c9&t=8&at=segment:orders-2:0",
-	explorer + "&do=4:wait+1s&t=6&at=message:40&theme=projector",
+	explorer + "&do=4:wait+1s&t=6&at=message:40&size=projector",
 	explorer + "&t=10&why=60",
 }
 

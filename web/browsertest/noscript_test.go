@@ -22,6 +22,14 @@ func TestWithoutJavaScript(t *testing.T) {
 		t.Error("the controls that need JavaScript are shown without it")
 	}
 
+	b.click("#share summary") // link and code are in fields, to be copied by hand
+	if got, want := eval[string](b, "document.querySelector('#share-link').checkVisibility() && document.querySelector('#share-link').value"), b.site+explorer; got != want {
+		t.Errorf("the link to copy is %q, want %q", got, want)
+	}
+	if got := eval[string](b, "document.querySelector('#share-embed').value"); !strings.Contains(got, ` src="`+b.site+"/embed"+explorer+`"`) {
+		t.Errorf("the code to copy is %s", got)
+	}
+
 	b.click("#step")
 	b.waitAddress(explorer + "&t=1")
 	b.click("#step")

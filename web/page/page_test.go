@@ -69,7 +69,7 @@ func TestEachRegionIsDrawnAsItsGoldenFileSays(t *testing.T) {
 
 func TestAPageHoldsItsFrameUnchanged(t *testing.T) {
 	p := fixture()
-	if frame := render(t, Frame(p)); !strings.Contains(render(t, Lab(fixtureAssets, p)), frame) {
+	if frame := render(t, Frame(p)); !strings.Contains(render(t, Lab(fixtureAssets, p, fixtureOrigin)), frame) {
 		t.Error("the element #lab of the page is not the frame")
 	}
 }
@@ -109,7 +109,7 @@ func TestAPlayingFrameIsNotAnnounced(t *testing.T) {
 
 func TestEveryIDIsThereOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for _, n := range find(parse(t, render(t, Lab(fixtureAssets, fixture()))), func(n *html.Node) bool { return attribute(n, "id") != "" }) {
+	for _, n := range find(parse(t, render(t, Lab(fixtureAssets, fixture(), fixtureOrigin))), func(n *html.Node) bool { return attribute(n, "id") != "" }) {
 		id := attribute(n, "id")
 		if seen[id] {
 			t.Errorf("id %q is there twice", id)
@@ -127,7 +127,7 @@ func TestEveryIDIsThereOnce(t *testing.T) {
 func TestNoPageHoldsInlineCode(t *testing.T) {
 	term := lesson.Term{Slug: "offset", Title: "Offset", HTML: "<p>A number.</p>", See: []string{"none"}, Source: "KIP"}
 	for name, component := range map[string]templ.Component{
-		"lab":      Lab(fixtureAssets, fixture()),
+		"lab":      Lab(fixtureAssets, fixture(), fixtureOrigin),
 		"home":     Home(fixtureAssets, []Card{{Href: "/lab/x", Title: "X", Goal: "G", Summary: "S"}}),
 		"glossary": Glossary(fixtureAssets, lesson.Glossary{term}),
 		"term":     Term(fixtureAssets, term, lesson.Glossary{term}),
@@ -153,11 +153,11 @@ const hostile = "\"'><script>alert(1)</script>&amp;\r\ndata: x\r\r\u202Eevil\u20
 // parser must see the same elements with the same attributes in both.
 func TestHostileTextIsOnlyText(t *testing.T) {
 	calm := strings.Repeat("x", len(hostile))
-	want, got := shape(parse(t, render(t, Lab(fixtureAssets, filled(calm))))), shape(parse(t, render(t, Lab(fixtureAssets, filled(hostile)))))
+	want, got := shape(parse(t, render(t, Lab(fixtureAssets, filled(calm), fixtureOrigin)))), shape(parse(t, render(t, Lab(fixtureAssets, filled(hostile), fixtureOrigin))))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-harmless +hostile:\n%s", diff)
 	}
-	out := render(t, Lab(fixtureAssets, filled(hostile)))
+	out := render(t, Lab(fixtureAssets, filled(hostile), fixtureOrigin))
 	if strings.Contains(out, "\r") {
 		t.Error("a carriage return reached the page")
 	}
@@ -171,7 +171,7 @@ func TestHostileTextIsOnlyText(t *testing.T) {
 }
 
 func TestALinkRunsNoScript(t *testing.T) {
-	for _, n := range find(parse(t, render(t, Lab(fixtureAssets, filled("javascript:alert(1)")))), func(n *html.Node) bool { return n.Data == "a" }) {
+	for _, n := range find(parse(t, render(t, Lab(fixtureAssets, filled("javascript:alert(1)"), fixtureOrigin))), func(n *html.Node) bool { return n.Data == "a" }) {
 		if href := attribute(n, "href"); strings.HasPrefix(href, "javascript:") {
 			t.Errorf("link to %s", href)
 		}

@@ -1,6 +1,10 @@
 package page
 
 import (
+	"fmt"
+	"html"
+	"strings"
+
 	"loglab/labs/lesson"
 	"loglab/labs/view"
 )
@@ -28,4 +32,57 @@ func titleOf(terms lesson.Glossary, slug string) string {
 		return t.Title
 	}
 	return slug
+}
+
+// lookClass is the class of the whole document for a theme and a size.
+func lookClass(h head) string {
+	var names []string
+	if h.Theme != "" {
+		names = append(names, "theme-"+h.Theme)
+	}
+	if h.Size != "" {
+		names = append(names, "size-"+h.Size)
+	}
+	return strings.Join(names, " ")
+}
+
+func frameClass(p *view.Page) string {
+	switch {
+	case p.Still:
+		return "lab still"
+	case p.Minimal:
+		return "lab minimal"
+	}
+	return "lab"
+}
+
+// titleOfFrame names a frame where the page around it does not: "Partition explorer, tick 12".
+func titleOfFrame(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title, p.Tick) }
+
+// embedHeight is the height in pixels of an embedded frame: transport and the picture of a lab as it starts.
+const embedHeight = 720
+
+// embedCode is what an author pastes into a page to have the frame in it. lab.js writes the same for the
+// frames that follow.
+func embedCode(p *view.Page, origin string) string {
+	may := `allow="clipboard-write"`
+	if p.Still {
+		may = `tabindex="-1"` // a browser stops at a frame although nothing in it takes the focus
+	}
+	return fmt.Sprintf(`<iframe title="%s" src="%s" width="100%%" height="%d" loading="lazy" %s></iframe>`,
+		html.EscapeString(titleOfFrame(p)), html.EscapeString(origin+"/embed"+p.Address), embedHeight, may)
+}
+
+// PreviewPath is the path of the picture that other sites show of a link to a lab.
+func PreviewPath(lab string) string { return "/lab/" + lab + "/preview.png" }
+
+// previewOf is nothing where the origin is not known: other sites take no address without a host.
+func previewOf(p *view.Page, origin string) preview {
+	if origin == "" {
+		return preview{}
+	}
+	return preview{
+		Title: titleOfFrame(p), URL: origin + p.Address, Image: origin + PreviewPath(p.Lab),
+		ImageText: p.Title + ": partitions of a log, a strip of records each",
+	}
 }

@@ -1,0 +1,175 @@
+package preview
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"strings"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/gomonobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
+
+	"loglab/labs/view"
+)
+
+// Measures in pixels.
+const (
+	width, height = 1200, 630
+	margin        = 64
+	cellSide      = 56
+	laneHeight    = 78
+	lanesTop      = 258
+	lanesShown    = 4
+	namesWidth    = 150
+)
+
+// The light colours of static/lab.css.
+var (
+	paper  = color.RGBA{0xff, 0xff, 0xff, 0xff}
+	ink    = color.RGBA{0x17, 0x21, 0x2b, 0xff}
+	muted  = color.RGBA{0x55, 0x62, 0x70, 0xff}
+	line   = color.RGBA{0xd5, 0xda, 0xe0, 0xff}
+	accent = color.RGBA{0x1a, 0x4f, 0x8b, 0xff}
+	keys   = []color.RGBA{
+		{0x8a, 0x94, 0xa0, 0xff}, {0x00, 0x72, 0xb2, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff},
+		{0xcc, 0x79, 0xa7, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0xb3, 0xa6, 0x00, 0xff},
+		{0x4d, 0x4d, 0x4d, 0xff},
+	}
+)
+
+// faces are the type of the picture.
+type faces struct{ title, text, name, cell, offset font.Face }
+
+func loadFaces() (f faces, err error) {
+	for _, face := range []struct {
+		to   *font.Face
+		ttf  []byte
+		size float64
+	}{
+		{&f.title, gobold.TTF, 60}, {&f.text, goregular.TTF, 28}, {&f.name, gomonobold.TTF, 24},
+		{&f.cell, gomonobold.TTF, 20}, {&f.offset, gomono.TTF, 15},
+	} {
+		parsed, err := opentype.Parse(face.ttf)
+		if err != nil {
+			return f, err
+		}
+		// 72 dots an inch: a size is a number of pixels.
+		if *face.to, err = opentype.NewFace(parsed, &opentype.FaceOptions{Size: face.size, DPI: 72, Hinting: font.HintingFull}); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// Draw gives the picture of a page as a PNG.
+func Draw(p *view.Page) ([]byte, error) {
+	faces, err := loadFaces()
+	if err != nil {
+		return nil, err
+	}
+	c := canvas{image.NewRGBA(image.Rect(0, 0, width, height))}
+	c.fill(c.Bounds(), paper)
+	c.fill(image.Rect(0, 0, 16, height), accent)
+	c.text(faces.title, ink, margin, 112, width-margin, p.Title)
+	for i, words := range wrap(faces.text, p.Goal, width-2*margin, 3) {
+		c.text(faces.text, muted, margin, 164+i*38, width-margin, words)
+	}
+	for i, s := range p.Picture.Strips[:min(len(p.Picture.Strips), lanesShown)] {
+		c.lane(faces, s, lanesTop+i*laneHeight)
+	}
+	c.text(faces.name, ink, margin, height-24, width-margin, "Log Lab · "+p.Transport.Clock)
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, c)
+	return out.Bytes(), err
+}
+
+type canvas struct{ *image.RGBA }
+
+func (c canvas) fill(r image.Rectangle, with color.Color) {
+	draw.Draw(c, r, image.NewUniform(with), image.Point{}, draw.Src)
+}
+
+// text writes one line from x on its base line y; what would pass right is cut.
+func (c canvas) text(face font.Face, ink color.Color, x, y, right int, text string) {
+	d := font.Drawer{Dst: c, Src: image.NewUniform(ink), Face: face, Dot: fixed.P(x, y)}
+	d.DrawString(cut(face, text, right-x))
+}
+
+// centred writes one line in the middle of a cell.
+func (c canvas) centred(face font.Face, ink color.Color, left, y int, text string) {
+	text = cut(face, text, cellSide-6)
+	c.text(face, ink, left+(cellSide-font.MeasureString(face, text).Round())/2, y, left+cellSide, text)
+}
+
+// lane draws one partition.
+func (c canvas) lane(f faces, s view.Strip, top int) {
+	c.text(f.name, ink, margin, top+36, margin+namesWidth-8, s.Name)
+	left := margin + namesWidth
+	c.fill(image.Rect(left, top, width-margin, top+1), line)
+	c.fill(image.Rect(left, top+cellSide-1, width-margin, top+cellSide), line)
+	for _, cell := range s.Cells {
+		if left+cellSide > width-margin {
+			return
+		}
+		c.cell(f, cell, image.Rect(left, top, left+cellSide, top+cellSide))
+		left += cellSide + 2
+	}
+}
+
+// cell draws one record as the page does: full once it was read, with a bar above it when it is new.
+func (c canvas) cell(f faces, cell view.Cell, r image.Rectangle) {
+	key := keys[0]
+	if cell.Color > 0 && cell.Color < len(keys) {
+		key = keys[cell.Color]
+	}
+	inside := mix(key, paper, 26)
+	if cell.Waiting {
+		inside = paper
+	}
+	c.fill(r, mix(key, ink, 82))
+	c.fill(r.Inset(2), inside)
+	if cell.New {
+		c.fill(image.Rect(r.Min.X, r.Min.Y-6, r.Max.X, r.Min.Y), ink)
+	}
+	c.centred(f.cell, ink, r.Min.X, r.Min.Y+28, cell.Text)
+	c.centred(f.offset, ink, r.Min.X, r.Min.Y+48, cell.Offset)
+}
+
+// mix gives a colour with percent of a in it, the rest b.
+func mix(a, b color.RGBA, percent int) color.RGBA {
+	part := func(x, y uint8) uint8 { return uint8((int(x)*percent + int(y)*(100-percent)) / 100) }
+	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 0xff}
+}
+
+// cut shortens a text to a width.
+func cut(face font.Face, text string, width int) string {
+	if font.MeasureString(face, text).Ceil() <= width {
+		return text
+	}
+	letters := []rune(text)
+	for len(letters) > 0 && font.MeasureString(face, string(letters)+"…").Ceil() > width {
+		letters = letters[:len(letters)-1]
+	}
+	return string(letters) + "…"
+}
+
+// wrap breaks a text into at most so many lines; the last holds the rest, however long.
+func wrap(face font.Face, text string, width, lines int) []string {
+	var list []string
+	current := ""
+	for _, word := range strings.Fields(text) {
+		longer := strings.TrimSpace(current + " " + word)
+		if current != "" && len(list) < lines-1 && font.MeasureString(face, longer).Ceil() > width {
+			list, longer = append(list, current), word
+		}
+		current = longer
+	}
+	return append(list, current)
+}
