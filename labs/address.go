@@ -381,15 +381,28 @@ func (a Address) WithSeed(seed uint64) Address {
 // WithCommand gives the run in which one more command is given at the tick shown. To act is to fork:
 // commands stamped later are dropped, unless keepLater.
 func (a Address) WithCommand(cmd command.Command, keepLater bool) Address {
-	now := slices.IndexFunc(a.Do, func(s Stamped) bool { return s.Tick > a.T })
-	if now < 0 {
-		now = len(a.Do)
-	}
+	now := a.given()
 	do := append(slices.Clone(a.Do[:now]), Stamped{a.T, cmd})
 	if keepLater {
 		do = append(do, a.Do[now:]...)
 	}
 	a.Do = do
+	a.spell()
+	return a
+}
+
+// given is how many commands are stamped no later than the tick shown.
+func (a Address) given() int {
+	later := slices.IndexFunc(a.Do, func(s Stamped) bool { return s.Tick > a.T })
+	if later < 0 {
+		return len(a.Do)
+	}
+	return later
+}
+
+// withoutLater gives the run without the commands stamped later than the tick shown.
+func (a Address) withoutLater() Address {
+	a.Do = slices.Clone(a.Do[:a.given()])
 	a.spell()
 	return a
 }

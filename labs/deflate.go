@@ -10,26 +10,26 @@ func deflate(text string) []byte {
 	const (
 		shortest, longest = 3, 258
 		window            = 32 << 10
-		tries             = 128 // earlier places looked at for a match
+		tries             = 32 // earlier places looked at for a match
 	)
 	var w bitWriter
-	w.bits(0b011, 3) // the last block, fixed codes
-	last := map[string]int{}
-	before := make([]int, len(text)) // the place before this one that begins with the same three bytes, or -1
+	w.bits(0b011, 3)                 // the last block, fixed codes
+	var last [1 << 12]int            // by a mix of three bytes, one more than the last place with it; 0: none
+	before := make([]int, len(text)) // the same for the place before each place
 	next := 0                        // the first place that is not in last yet
 	for at := 0; at < len(text); {
 		for ; next <= at && next+shortest <= len(text); next++ {
-			key := text[next : next+shortest]
-			before[next] = -1
-			if earlier, ok := last[key]; ok {
-				before[next] = earlier
-			}
-			last[key] = next
+			mix := (int(text[next])<<8 ^ int(text[next+1])<<4 ^ int(text[next+2])) % len(last)
+			before[next], last[mix] = last[mix], next+1
 		}
 		length, distance := 0, 0
 		if at < next {
-			for place, n := before[at], 0; place >= 0 && at-place <= window && n < tries && length < longest; place, n = before[place], n+1 {
-				if m := commonLength(text[place:], text[at:], longest); m > length {
+			most := min(longest, len(text)-at)
+			for place, n := before[at]-1, 0; place >= 0 && at-place <= window && n < tries && length < most; place, n = before[place]-1, n+1 {
+				if text[place+length] != text[at+length] {
+					continue // no longer than the one that is found
+				}
+				if m := commonLength(text[place:], text[at:], most); m > length {
 					length, distance = m, at-place
 				}
 			}
@@ -47,10 +47,10 @@ func deflate(text string) []byte {
 	return w.end()
 }
 
-// commonLength is how many bytes two texts begin with alike, at most most.
+// commonLength is how many bytes two texts begin with alike, at most most; both have as many.
 func commonLength(a, b string, most int) int {
 	n := 0
-	for n < most && n < len(b) && a[n] == b[n] { // a is the longer one
+	for n < most && a[n] == b[n] {
 		n++
 	}
 	return n

@@ -3,6 +3,7 @@ package labs
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -60,6 +61,14 @@ func TestDeflateNeverChanges(t *testing.T) {
 		if got := base64.RawURLEncoding.EncodeToString(deflate(text)); got != want {
 			t.Errorf("%.40q is %s, want %s", text, got, want)
 		}
+	}
+	var lines []string
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf("%d:produce p0 order-%d", i, i*i%97))
+	}
+	sum := sha256.Sum256(deflate(strings.Join(lines, "\n")))
+	if got, want := fmt.Sprintf("%x", sum[:8]), "7757db6bdcc856e9"; got != want {
+		t.Errorf("200 commands have the hash %s, want %s", got, want)
 	}
 }
 

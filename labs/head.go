@@ -9,9 +9,6 @@ import (
 	"loglab/labs/view"
 )
 
-// MaxHead is how many bytes a stored head may have.
-const MaxHead = 256 << 10
-
 // PathParam names the lab in a file of an address and in a form that is posted: path=/lab/partitions.
 const PathParam = "path"
 
@@ -139,9 +136,6 @@ func (a Address) From(hash string) Address {
 	a.spell()
 	return a
 }
-
-// HasHead says that the address needs a stored head.
-func (a Address) HasHead() bool { return a.head != nil }
 
 // Text gives the whole address as a file that needs no store: one parameter a line, the path first.
 func (a Address) Text() string {

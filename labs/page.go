@@ -158,12 +158,8 @@ func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, wa
 
 // commandForm takes a command as text.
 func commandForm(a Address) view.Form {
-	forked := a
-	for len(forked.Do) > 0 && forked.Do[len(forked.Do)-1].Tick > a.T {
-		forked = forked.WithoutCommand(len(forked.Do) - 1)
-	}
 	return view.Form{
-		ID: "command", Title: "Any command", Action: a.Path(), Hidden: HiddenParams(forked), Submit: "Give", Go: "push",
+		ID: "command", Title: "Any command", Action: a.Path(), Hidden: HiddenParams(a.withoutLater()), Submit: "Give", Go: "push",
 		Fields: []view.Field{{ID: "command-do", Name: "do", Label: "Tick and command", Kind: view.Line, Value: fmt.Sprintf("%d:produce p0 KEY", a.T)}},
 		Note:   "One of: " + joinOr(command.Usages()) + ".",
 	}

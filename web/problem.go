@@ -112,7 +112,7 @@ func describe(err error) page.Problem {
 	case errors.As(err, &missing):
 		return page.Problem{
 			Status: http.StatusNotFound, Title: "A part of this address is not on this server",
-			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them because others needed the room. Whoever has saved the run as a file can open it here.",
+			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them since: it keeps those used last, as far as there is room. Whoever has saved the run as a file can open it here.",
 			Facts: []page.Fact{{Name: "Where", Value: "from"}, {Name: "Found", Value: missing.Hash}, {Name: "Allowed", Value: "what this server keeps"}},
 			Forms: []view.Form{labs.OpenForm()},
 		}

@@ -5,8 +5,8 @@
 // since what is read is hashed again.
 //
 // Invariants:
-//   - A text has at most [MaxText] bytes, all rows together count for at most [MaxBytes]; those used
-//     longest ago go first, in the transaction that puts the new one.
+//   - A text has at most [MaxText] bytes, all rows together count for at most [MaxBytes], in memory for a
+//     quarter of it; those used longest ago go first, in the transaction that puts the new one.
 //   - The same content is one row, however often it is put.
 //   - There is one connection, so writes wait for each other; reading a row writes at most once in ten
 //     minutes that it was used.

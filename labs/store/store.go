@@ -21,6 +21,8 @@ const (
 	MaxText  = 256 << 10 // bytes of one text
 	MaxBytes = 100 << 20 // bytes of all rows
 
+	memoryBytes = 25 << 20 // of all rows of a store in memory
+
 	rowBytes   = 256              // what a row counts for beside its text, so that rows are bounded too
 	touchEvery = 10 * time.Minute // how old "last used" gets before a read writes it anew
 )
@@ -54,7 +56,11 @@ func Open(path string) (*Store, error) {
 	if err := migrate(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db: db, maxBytes: MaxBytes, now: time.Now}, nil
+	s := &Store{db: db, maxBytes: MaxBytes, now: time.Now}
+	if path == "" {
+		s.maxBytes = memoryBytes
+	}
+	return s, nil
 }
 
 // migrate brings the tables of the file to the newest form.

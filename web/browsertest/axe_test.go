@@ -30,6 +30,8 @@ var states = []state{
 	{name: "glossary", address: "/glossary"},
 	{name: "term", address: "/glossary/leader-epoch"},
 	{name: "error", address: explorer + "&t=9999", complaint: "400 (Bad Request)"},
+	{name: "missing", address: explorer + "&from=" + strings.Repeat("A", 43), complaint: "404 (Not Found)"},
+	{name: "too-long", address: explorer + "&keys=" + strings.ReplaceAll(customers()[:4000], "\n", "%0A"), complaint: "414 ("},
 }
 
 // look is a way a page can look.
