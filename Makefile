@@ -9,8 +9,10 @@ SHELL       := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# Where `make run` serves, how long `make fuzz` spends on a target, how many inputs `make test` gives to one.
+# Where `make run` serves, how long `make fuzz` spends on a target, how many inputs `make test` gives to one,
+# how long each part of `make load` takes.
 ADDR     ?= 127.0.0.1:8080
+LOADTIME ?= 1m
 FUZZTIME ?= 2m
 FUZZRUNS ?= 5000x
 
@@ -51,8 +53,31 @@ judge: generate ## compare with Kafka's own classes, kafkajs and librdkafka (the
 	go test -count=1 -v -tags judge ./judge
 
 .PHONY: bench
-bench: generate ## all benchmarks
+bench: load ## load, then all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: load
+load: build ## thirty clients for a minute, then a minute among hostile ones
+	go run ./tools/load -bin bin/loglab -for $(LOADTIME)
+
+# Each test counts for every package, as a learner's request goes through all of them. Generated code is
+# left out: it is made of branches for writes that fail.
+.PHONY: cover
+cover: browser generate ## statements that the tests reach: all, by package, and line by line in bin/cover.html
+	@mkdir -p bin
+	go test -coverpkg=./... -coverprofile=bin/cover.all ./... >bin/cover.log || { cat bin/cover.log; exit 1; }
+	@grep -v -e '_templ\.go:' -e '_gen\.go:' bin/cover.all >bin/cover.out
+	@$(cover-by-package)
+	go tool cover -html=bin/cover.out -o bin/cover.html
+
+# A line of the profile is "loglab/web/play.go:20.5,22.3 STATEMENTS COUNT", one for each test binary.
+define cover-by-package
+awk -F '[: ]' 'NR > 1 { block = $$1 ":" $$2; size[block] = $$3; if ($$4 > 0) hit[block] = 1 } \
+	END { for (block in size) { package = block; sub("/[^/]*$$", "", package); \
+		all[package] += size[block]; sum += size[block]; if (block in hit) { reached[package] += size[block]; reachedSum += size[block] } } \
+		for (package in all) printf "%5.1f %%  %s\n", 100 * reached[package] / all[package], package | "sort -k3"; close("sort -k3"); \
+		printf "%5.1f %%  all %d statements\n", 100 * reachedSum / sum, sum }' bin/cover.out
+endef
 
 .PHONY: fuzz
 fuzz: generate ## every fuzz target for FUZZTIME (2m) each

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"loglab/engine/client"
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/simnet"
 )
 
 // Apply carries out one command at the present tick. A command that cannot apply changes nothing and is
@@ -27,6 +29,12 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 	switch cmd := cmd.(type) {
 	case command.Produce:
 		return c.produce(cmd, given)
+	case command.StopSending:
+		return c.stopSending(cmd.Producer, given)
+	case command.StartSending:
+		return c.startSending(cmd.Producer, given)
+	case command.AddPartitions:
+		return c.addPartitions(cmd, given)
 	case command.Pause:
 		return c.pause(cmd.Node, given)
 	case command.Resume:
@@ -40,25 +48,59 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 }
 
 func (c *Cluster) produce(cmd command.Produce, given uint64) (why string) {
-	at := slices.IndexFunc(c.clients, func(n clientNode) bool { return n.producer != nil && n.id() == cmd.Producer })
-	if at < 0 {
-		return fmt.Sprintf("there is no producer %s", cmd.Producer)
+	p, why := c.producer(cmd.Producer)
+	if p == nil {
+		return why
 	}
-	if c.inboxOf(cmd.Producer) != nil {
-		return fmt.Sprintf("%s is paused", cmd.Producer)
-	}
-	var key, value []byte
-	if !cmd.Keyless {
-		key = append([]byte{}, cmd.Key...)
-	}
-	if !cmd.Default {
-		value = append([]byte{}, cmd.Value...)
-	}
-	sends, err := c.clients[at].producer.Produce(c.now, key, value, given, &c.journal)
+	sends, err := p.Produce(c.now, cmd, given, &c.outside, &c.journal)
 	if err != nil {
 		return err.Error()
 	}
 	c.send(cmd.Producer, sends)
+	return ""
+}
+
+// producer gives the running producer of that name, or nil and why there is none.
+func (c *Cluster) producer(node kafka.NodeID) (p *client.Producer, why string) {
+	at := slices.IndexFunc(c.clients, func(n clientNode) bool { return n.producer != nil && n.id() == node })
+	if at < 0 {
+		return nil, fmt.Sprintf("there is no producer %s", node)
+	}
+	if c.inboxOf(node) != nil {
+		return nil, fmt.Sprintf("%s is paused", node)
+	}
+	return c.clients[at].producer, ""
+}
+
+func (c *Cluster) stopSending(node kafka.NodeID, given uint64) (why string) {
+	p, why := c.producer(node)
+	if p == nil {
+		return why
+	}
+	if !p.Stop() {
+		return fmt.Sprintf("the application of %s sends nothing already", node)
+	}
+	c.journal.Append(node, given, journal.SendingStopped{Held: p.View().Waiting})
+	return ""
+}
+
+func (c *Cluster) startSending(node kafka.NodeID, given uint64) (why string) {
+	p, why := c.producer(node)
+	if p == nil {
+		return why
+	}
+	if !p.Start(c.now) {
+		return fmt.Sprintf("the application of %s sends already", node)
+	}
+	c.journal.Append(node, given, journal.SendingStarted{Partitions: p.View().Known})
+	return ""
+}
+
+func (c *Cluster) addPartitions(cmd command.AddPartitions, given uint64) (why string) {
+	if cmd.Count > MaxPartitions {
+		return fmt.Sprintf("%d partitions; a topic may have at most %d here", cmd.Count, MaxPartitions)
+	}
+	c.send(adminNode, []simnet.Send{c.admin.CreatePartitions(cmd.Topic, cmd.Count, given)})
 	return ""
 }
 
@@ -88,6 +130,7 @@ func (c *Cluster) resume(node kafka.NodeID, given uint64) (why string) {
 	for _, m := range inbox {
 		c.handOver(m, max(seq, m.Sent), true)
 	}
+	c.divideAnew(seq)
 	return ""
 }
 

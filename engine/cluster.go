@@ -25,7 +25,10 @@ type Cluster struct {
 	net     simnet.Net
 	brokers []*broker.Broker
 	clients []clientNode // consumers by number, then producers by number
-	members []member     // shared by clones, never written
+	admin   *client.Admin
+	outside client.Outside
+	members []member // shared by clones, never written; made anew when the group is divided anew
+	divided int      // partitions that the members share
 	paused  []pausedNode
 	broken  error // the bound that ended the run
 }
@@ -45,6 +48,9 @@ type pausedNode struct {
 // brokerID is the one broker of a run.
 const brokerID kafka.BrokerID = 1
 
+// adminNode is the client of whoever operates the cluster.
+const adminNode kafka.NodeID = "admin"
+
 // New makes the cluster of a spec at tick 0, its prologue done. The spec must not be changed afterwards.
 // Seed decides every random draw of the run.
 func New(spec *Spec, seed uint64) (*Cluster, error) {
@@ -58,22 +64,22 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	b := c.brokers[0].Node()
 	nodes := []kafka.NodeID{b}
 	created := c.journal.Append(b, 0, journal.TopicCreated{Topic: topic.Name, Partitions: topic.Partitions})
-	if err := c.formGroup(created); err != nil {
-		return nil, err
-	}
+	c.outside.Destination.CheckVersions = spec.Group.CheckVersions
+	c.divide(topic.Partitions, created)
 	for _, m := range c.members {
 		node := client.NewConsumer(m.node, b, spec.Group.Config, m.partitions)
 		c.clients, nodes = append(c.clients, clientNode{consumer: node}), append(nodes, m.node)
 	}
 	for i, p := range spec.Producers {
 		id := kafka.NodeID(fmt.Sprintf("p%d", i))
-		node, err := client.NewProducer(id, b, StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)))
+		node, err := client.NewProducer(id, b, StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
 		if err != nil {
 			return nil, err
 		}
 		c.clients, nodes = append(c.clients, clientNode{producer: node}), append(nodes, id)
 	}
-	c.net = simnet.New(spec.Latency, nodes)
+	c.admin = client.NewAdmin(adminNode, b)
+	c.net = simnet.New(spec.Latency, append(nodes, adminNode))
 	return c, c.prologue()
 }
 
@@ -102,21 +108,20 @@ func (c *Cluster) prologue() error {
 	}
 	for _, n := range c.clients {
 		if n.producer != nil {
-			n.producer.Begin(c.now)
+			n.producer.Start(c.now)
 		}
 	}
 	return nil
 }
 
-// settled says whether every client is ready and nothing is on the network.
+// settled says whether every client knows its topic and where to read.
 func (c *Cluster) settled() bool {
 	for _, n := range c.clients {
 		if n.producer != nil && !n.producer.Ready() || n.consumer != nil && !n.consumer.Ready() {
 			return false
 		}
 	}
-	_, under := c.net.NextDue()
-	return !under
+	return true
 }
 
 // Tick lets tick.ms of virtual time pass. After an error the run is over and Tick does nothing more.
@@ -136,16 +141,6 @@ func (c *Cluster) Journal() *journal.Journal { return &c.journal }
 // Now gives the number of ticks so far and the virtual time.
 func (c *Cluster) Now() (kafka.Tick, kafka.Millis) { return c.tick, c.now }
 
-// SizeBytes estimates the memory that the run holds: log bytes and journal.
-func (c *Cluster) SizeBytes() int {
-	const bytesPerEvent = 200 // the envelope of 56 bytes and a body
-	bytes := c.journal.Len() * bytesPerEvent
-	for _, b := range c.brokers {
-		bytes += b.LogBytes()
-	}
-	return bytes
-}
-
 // Clone gives a cluster in the same state that goes on by itself. What both have seen is shared.
 func (c *Cluster) Clone() *Cluster {
 	n := *c
@@ -163,6 +158,8 @@ func (c *Cluster) Clone() *Cluster {
 			n.clients[i].consumer = node.consumer.Clone()
 		}
 	}
+	n.admin = c.admin.Clone()
+	n.outside = c.outside.Clone()
 	n.paused = make([]pausedNode, len(c.paused))
 	for i, p := range c.paused {
 		n.paused[i] = pausedNode{p.node, append([]*simnet.Message(nil), p.inbox...)}

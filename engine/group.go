@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loglab/engine/assignor"
@@ -14,6 +15,7 @@ type member struct {
 	node       kafka.NodeID
 	partitions []kafka.Partition // sorted
 	rule       string            // the assignor's arithmetic
+	assigned   uint64            // Seq of the event that says so
 }
 
 // memberID names a member of a group. Assignors sort members by the text of their ids, so all ids of a
@@ -25,34 +27,64 @@ func memberID(i, members int) kafka.MemberID {
 	return kafka.MemberID(fmt.Sprintf("c%d", i))
 }
 
-// formGroup divides the topic's partitions among the members. Cause is the event that made the topic.
-func (c *Cluster) formGroup(cause uint64) error {
+// divide gives the members their partitions, of that many. Cause is the event that led to it.
+func (c *Cluster) divide(partitions int, cause uint64) {
 	rule, err := assignor.ByName(c.spec.Group.Assignor)
 	if err != nil {
-		return err
+		panic(err) // the spec was checked
 	}
-	topic := c.spec.Topic
-	group := assignor.Group{Topics: []assignor.Topic{{Name: topic.Name, PartitionCount: int32(topic.Partitions)}}}
+	topic := c.spec.Topic.Name
+	group := assignor.Group{Topics: []assignor.Topic{{Name: topic, PartitionCount: int32(partitions)}}}
 	for i := range c.spec.Group.Consumers {
-		group.Members = append(group.Members, assignor.Member{ID: memberID(i, c.spec.Group.Consumers), Topics: []string{topic.Name}, Generation: -1})
+		group.Members = append(group.Members, assignor.Member{ID: memberID(i, c.spec.Group.Consumers), Topics: []string{topic}, Generation: -1})
 	}
 	assignment := rule.Assign(group)
+	c.members, c.divided = nil, partitions
 	for _, assigned := range assignment.Members {
 		m := member{node: kafka.NodeID(assigned.Member)}
 		var named []kafka.TopicPartition
 		for _, list := range assigned.Topics {
 			for _, p := range list.Partitions {
 				m.partitions = append(m.partitions, p)
-				named = append(named, kafka.TopicPartition{Topic: topic.Name, Partition: p})
+				named = append(named, kafka.TopicPartition{Topic: topic, Partition: p})
 			}
 		}
 		if len(named) > 0 {
 			m.rule = strings.TrimSuffix(rule.Why(group, assignment, named[0]), ".")
 		} else {
-			m.rule = fmt.Sprintf("%d members share %d partitions, and a partition has one reader in a group", len(group.Members), topic.Partitions)
+			m.rule = fmt.Sprintf("%d members share %d partitions, and a partition has one reader in a group", len(group.Members), partitions)
 		}
-		c.journal.Append(m.node, cause, journal.PartitionsAssigned{Group: c.spec.Group.Name, Assignor: rule.Name, Partitions: named, Rule: m.rule})
+		m.assigned = c.journal.Append(m.node, cause, journal.PartitionsAssigned{Group: c.spec.Group.Name, Assignor: rule.Name, Partitions: named, Rule: m.rule})
 		c.members = append(c.members, m)
 	}
-	return nil
+}
+
+// divideAnew divides the partitions again once the group's first member has learned of new ones and every
+// member can take part. Resumed is the event that made the last of them take part again, 0 if none stood
+// still.
+func (c *Cluster) divideAnew(resumed uint64) {
+	if len(c.members) == 0 || c.memberPaused() {
+		return
+	}
+	known, learned := c.clients[0].consumer.Known()
+	if known <= c.divided {
+		return
+	}
+	positions := map[kafka.Partition]kafka.Offset{} // only looked up
+	for i := range c.members {
+		for _, a := range c.clients[i].consumer.View().Partitions {
+			if a.Position != kafka.NoOffset {
+				positions[a.Partition] = a.Position
+			}
+		}
+	}
+	c.divide(known, max(learned, resumed))
+	for i, m := range c.members {
+		c.send(m.node, c.clients[i].consumer.Assign(c.now, c.tick, m.partitions, positions, m.assigned, &c.outside, &c.journal))
+	}
+}
+
+// memberPaused says whether a member of the group stands still.
+func (c *Cluster) memberPaused() bool {
+	return slices.ContainsFunc(c.members, func(m member) bool { return c.inboxOf(m.node) != nil })
 }

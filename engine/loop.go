@@ -73,10 +73,12 @@ func (c *Cluster) handOver(m *simnet.Message, cause uint64, held bool) {
 	}
 	for i := range c.clients {
 		if n := &c.clients[i]; n.id() == m.To {
-			c.send(m.To, n.receive(c.now, m, seq, &c.journal))
+			c.send(m.To, c.receive(n, m, seq))
+			c.divideAnew(0)
 			return
 		}
 	}
+	c.admin.Receive(m, seq, &c.journal)
 }
 
 // fireTimers lets every timer that is due fire.
@@ -89,7 +91,7 @@ func (c *Cluster) fireTimers() {
 	for i := range c.clients {
 		n := &c.clients[i]
 		if due, ok := n.nextDue(); ok && due <= c.now && c.inboxOf(n.id()) == nil {
-			c.send(n.id(), n.tick(c.now, &c.journal))
+			c.send(n.id(), c.fire(n))
 		}
 	}
 }
@@ -128,7 +130,21 @@ func (c *Cluster) checkBounds() error {
 	return c.broken
 }
 
-// The four methods below pass on to whichever client a node holds.
+// receive lets a client take one message in.
+func (c *Cluster) receive(n *clientNode, m *simnet.Message, cause uint64) []simnet.Send {
+	if n.producer != nil {
+		return n.producer.Receive(c.now, m, cause, &c.journal)
+	}
+	return n.consumer.Receive(c.now, c.tick, m, cause, &c.outside, &c.journal)
+}
+
+// fire lets a client's timers fire.
+func (c *Cluster) fire(n *clientNode) []simnet.Send {
+	if n.producer != nil {
+		return n.producer.Tick(c.now, &c.outside, &c.journal)
+	}
+	return n.consumer.Tick(c.now, c.tick, &c.outside, &c.journal)
+}
 
 func (n *clientNode) id() kafka.NodeID {
 	if n.producer != nil {
@@ -142,18 +158,4 @@ func (n *clientNode) nextDue() (kafka.Millis, bool) {
 		return n.producer.NextDue()
 	}
 	return n.consumer.NextDue()
-}
-
-func (n *clientNode) tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
-	if n.producer != nil {
-		return n.producer.Tick(now, j)
-	}
-	return n.consumer.Tick(now, j)
-}
-
-func (n *clientNode) receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
-	if n.producer != nil {
-		return n.producer.Receive(now, m, cause, j)
-	}
-	return n.consumer.Receive(now, m, cause, j)
 }

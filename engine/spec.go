@@ -14,10 +14,14 @@ type (
 	ProducerConfig = client.ProducerConfig
 	ConsumerConfig = client.ConsumerConfig
 	Workload       = client.Workload
+	KeyBy          = client.KeyBy
 )
 
 // DefaultProducerConfig gives the producer's defaults of Kafka 4.2.
 func DefaultProducerConfig(topic string) ProducerConfig { return client.DefaultProducerConfig(topic) }
+
+// KeyBys lists what an application can use as a key. The slice is the caller's.
+func KeyBys() []string { return client.KeyBys() }
 
 // DefaultConsumerConfig gives the consumer's defaults of Kafka 4.2, but for auto.offset.reset.
 func DefaultConsumerConfig(topic string) ConsumerConfig { return client.DefaultConsumerConfig(topic) }
@@ -51,6 +55,9 @@ type GroupSpec struct {
 	Consumers int
 	Assignor  string // a name of assignor.Names
 	Config    ConsumerConfig
+	// CheckVersions makes the destination, which the members' applications write to, refuse an event that
+	// is older than what it has.
+	CheckVersions bool
 }
 
 // The bounds of a run.
@@ -78,7 +85,7 @@ func (e *LimitError) Error() string {
 func (s *Spec) check() error {
 	rate, value := 0, 0
 	for _, p := range s.Producers {
-		if p.Workload.Rate > 0 {
+		if p.Workload.Rate > 0 && p.Workload.Turn == 0 { // those with other turns deal the same records
 			rate += p.Workload.Rate * int(max(s.TickMillis/max(p.Workload.Every, 1), 1))
 		}
 		value = max(value, p.Workload.ValueBytes)
@@ -96,6 +103,9 @@ func (s *Spec) check() error {
 	}
 	if s.Topic.Partitions < 1 {
 		return fmt.Errorf("topic %s: %d partitions; at least 1 is needed", s.Topic.Name, s.Topic.Partitions)
+	}
+	if s.Group.Config.MaxPollRecords < 1 {
+		return fmt.Errorf("max.poll.records = %d; it must be at least 1", s.Group.Config.MaxPollRecords)
 	}
 	if s.TickMillis < 1 || s.Latency < 1 {
 		return fmt.Errorf("tick.ms = %d and latency = %d ms; both must be at least 1", s.TickMillis, s.Latency)

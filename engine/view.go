@@ -10,14 +10,25 @@ import (
 // View is the cluster at one moment as an immutable value: sorted slices, no live pointers. Its JSON
 // names are those of the command line's "state".
 type View struct {
-	Tick       kafka.Tick      `json:"tick"`
-	Now        kafka.Millis    `json:"now_ms"` // virtual time
-	Brokers    []BrokerView    `json:"brokers"`
-	Partitions []PartitionView `json:"partitions"` // by index
-	Groups     []GroupView     `json:"groups"`
-	Producers  []ProducerView  `json:"producers"`
-	UnderWay   []MessageView   `json:"messages_under_way"` // in the order of delivery
+	Tick        kafka.Tick      `json:"tick"`
+	Now         kafka.Millis    `json:"now_ms"` // virtual time
+	Brokers     []BrokerView    `json:"brokers"`
+	Partitions  []PartitionView `json:"partitions"` // by index
+	Groups      []GroupView     `json:"groups"`
+	Producers   []ProducerView  `json:"producers"`
+	Source      SourceView      `json:"source"`             // what the producers' applications have published
+	Destination DestinationView `json:"destination"`        // what the consumers' applications have written
+	UnderWay    []MessageView   `json:"messages_under_way"` // in the order of delivery
 }
+
+// SourceView is what the source of the producers' applications has given out.
+type SourceView = client.SourceView
+
+// Sight is one event as the destination saw it.
+type Sight = client.Sight
+
+// DestinationView is what the destination of the consumers' applications holds.
+type DestinationView = client.DestinationView
 
 // BrokerView is one broker.
 type BrokerView struct {
@@ -54,14 +65,20 @@ type GroupView struct {
 	Assignor string       `json:"assignor"`
 	Members  []MemberView `json:"members"`
 	Lag      int64        `json:"lag"` // records between position and high watermark, over all partitions
+	// Divided is how many partitions the members share: those of the topic that the first member knew of
+	// when they were divided.
+	Divided int  `json:"divided"`
+	Waiting bool `json:"waiting"` // more are known, and the group waits for a paused member to divide them
 }
 
 // MemberView is one member of a group.
 type MemberView struct {
 	ID         kafka.MemberID `json:"id"`
 	Paused     bool           `json:"paused"`
-	Assignment []PositionView `json:"assignment"` // sorted by partition; empty: idle
-	Rule       string         `json:"rule"`       // the assignor's arithmetic for this member
+	Assignment []PositionView `json:"assignment"`         // sorted by partition; empty: idle
+	Rule       string         `json:"rule"`               // the assignor's arithmetic for this member
+	Known      int            `json:"known_partitions"`   // as its metadata has it
+	Refresh    kafka.Millis   `json:"metadata_due_at_ms"` // when it asks again
 }
 
 // PositionView is how far a member has read one partition.
@@ -80,6 +97,9 @@ type ProducerView struct {
 	Waiting      int          `json:"waiting"` // in batches not sent yet
 	Acknowledged int          `json:"acknowledged"`
 	Failed       int          `json:"failed"`
+	Sending      bool         `json:"sending"`            // its application hands in the workload
+	Known        int          `json:"known_partitions"`   // as its metadata has it
+	Refresh      kafka.Millis `json:"metadata_due_at_ms"` // when it asks again
 }
 
 // MessageView is one message on its way.
@@ -105,7 +125,7 @@ func (c *Cluster) View() View {
 			v.Partitions = append(v.Partitions, partitionView(p))
 		}
 	}
-	group := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}}
+	group := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}, Divided: c.divided}
 	for _, n := range c.clients {
 		if n.consumer != nil {
 			group.Members = append(group.Members, c.memberView(n.consumer, v.Partitions))
@@ -114,6 +134,7 @@ func (c *Cluster) View() View {
 		p := n.producer.View()
 		v.Producers = append(v.Producers, ProducerView{
 			ID: p.Node, Paused: c.inboxOf(p.Node) != nil, Produced: p.Produced, Waiting: p.Waiting, Acknowledged: p.Acknowledged, Failed: p.Failed,
+			Sending: p.Sending, Known: p.Known, Refresh: p.Refresh,
 		})
 	}
 	for _, m := range group.Members {
@@ -121,7 +142,10 @@ func (c *Cluster) View() View {
 			group.Lag += a.Lag
 		}
 	}
+	group.Waiting = len(group.Members) > 0 && group.Members[0].Known > c.divided
 	v.Groups = append(v.Groups, group)
+	v.Source = c.outside.Source.View()
+	v.Destination = c.outside.Destination.View()
 	for _, p := range c.paused {
 		for _, m := range p.inbox {
 			v.UnderWay = append(v.UnderWay, messageView(m, true))
@@ -146,7 +170,7 @@ func partitionView(p broker.PartitionView) PartitionView {
 
 func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) MemberView {
 	v := n.View()
-	m := MemberView{ID: kafka.MemberID(v.Node), Paused: c.inboxOf(v.Node) != nil, Assignment: []PositionView{}}
+	m := MemberView{ID: kafka.MemberID(v.Node), Paused: c.inboxOf(v.Node) != nil, Assignment: []PositionView{}, Known: v.Known, Refresh: v.Refresh}
 	for _, known := range c.members {
 		if known.node == v.Node {
 			m.Rule = known.rule

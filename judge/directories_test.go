@@ -41,7 +41,7 @@ func runCluster(t *testing.T, codec record.Codec, timestampType record.Timestamp
 	cluster, err := engine.New(&engine.Spec{
 		TickMillis: 10, Latency: 10,
 		Topic:     engine.TopicSpec{Name: "orders", Partitions: 3, Config: config},
-		Producers: []engine.ProducerSpec{{Config: producer, Workload: engine.Workload{Keys: []string{"a", "b", ""}, Rate: 4, Every: 10, ValueBytes: 40}}},
+		Producers: []engine.ProducerSpec{{Config: producer, Workload: engine.Workload{Entities: []string{"a", "b", ""}, Rate: 4, Every: 10, ValueBytes: 40}}},
 		Group:     engine.GroupSpec{Name: "billing", Consumers: 2, Assignor: assignor.Names()[0], Config: engine.DefaultConsumerConfig("orders")},
 	}, *seed)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package judge compares the engine with independent implementations that are run for real: Kafka 4.2.0's
-// own classes, kafkajs and librdkafka. It holds no code but tests, which need the build tag judge and the
+// own classes (3.2.3's for what is gone since), kafkajs and librdkafka. It holds no code but tests, which need the build tag judge and the
 // network once:
 //
 //	make judge
@@ -14,6 +14,10 @@
 //	TestBatches             MemoryRecords and engine/record write and read the same batches
 //	TestMarkers             and the same transaction markers
 //	TestMurmur2             Utils.murmur2 and BuiltInPartitioner.partitionForKey
+//	TestStickyDraws         BuiltInPartitioner's weights and draws, step by step
+//	TestSticky480Draws      and those of Kafka 3.2.3's DefaultPartitioner
+//	TestStickyRuns          RecordAccumulator places, batches and drains records as engine/client does
+//	TestSticky480Runs       and as Kafka 3.2.3's did
 //	TestAssignors           RangeAssignor and RoundRobinAssignor
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions

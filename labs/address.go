@@ -2,11 +2,9 @@ package labs
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"loglab/engine/command"
 	"loglab/engine/kafka"
@@ -24,7 +22,8 @@ const (
 
 // Bounds of an address.
 const (
-	MaxQuery    = 4096 // bytes of the query
+	MaxQuery    = 16 << 10 // bytes of a query as it is asked for; a form's is longer than the canonical one
+	MaxRun      = 3500     // bytes of its settings and commands, so that a canonical address stays below 4 KiB
 	MaxTick     = 5000
 	MaxCommands = 200
 )
@@ -56,6 +55,9 @@ type Address struct {
 	Size    string    // "" or "projector"
 	Still   bool      // a picture and nothing that can be operated
 	Chrome  string    // "" or "minimal": transport, picture and reading
+
+	head *head        // the stored head that the address needs; nil: none
+	run  []view.Param // the parameters that decide the run, canonical: see spell
 }
 
 // Stamped is a command and the tick at which it runs.
@@ -90,43 +92,74 @@ func refuse(param, found, allowed string) *AddressError {
 
 // Start gives the address at which a lab begins.
 func Start(lab *Lab, site Site) Address {
-	return Address{Lab: lab, Site: site, Values: defaults(lab), Seed: defaultSeed, Horizon: lab.Horizon, Pace: defaultPace}
+	a := Address{Lab: lab, Site: site, Values: defaults(lab), Seed: defaultSeed, Horizon: lab.Horizon, Pace: defaultPace}
+	a.spell()
+	return a
 }
 
-// Parse reads a query. The error is an [*AddressError].
+// Parse reads a query where there are no stored heads. The error is an [*AddressError], a [*LongError] or
+// a [*MissingError].
 func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
-	a := Start(lab, site)
+	return Heads(nil).Parse(lab, site, rawQuery)
+}
+
+// Parse reads a query. The error is an [*AddressError], a [*LongError], a [*MissingError] or that of h.
+func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 	if len(rawQuery) > MaxQuery {
-		return a, &AddressError{"address", fmt.Sprintf("%d bytes long after the question mark", len(rawQuery)), fmt.Sprintf("at most %d are allowed", MaxQuery)}
+		return Start(lab, site), &AddressError{"address", fmt.Sprintf("%d bytes long after the question mark", len(rawQuery)), fmt.Sprintf("at most %d are allowed", MaxQuery)}
 	}
-	seen := map[string]bool{}
-	for _, pair := range strings.Split(rawQuery, "&") {
-		if pair == "" {
-			continue
+	params, err := QueryParams(rawQuery)
+	if err != nil {
+		return Start(lab, site), err
+	}
+	a, err := h.Read(lab, site, params)
+	if err == nil && a.TooLong() {
+		err = &LongError{a}
+	}
+	return a, err
+}
+
+// Read makes the address of parameters in any order. It may be too long for a link. The error is an
+// [*AddressError], a [*MissingError] or that of h.
+func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
+	a := Start(lab, site)
+	params = joinTargets(params)
+	once := map[string]string{}
+	for _, p := range params {
+		if _, twice := once[p.Name]; twice && p.Name != "do" {
+			return a, refuse(p.Name, p.Value, "it is there twice; once is allowed")
 		}
-		rawName, rawValue, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(rawName)
-		if err != nil || !utf8.ValidString(name) {
-			return a, refuse("a parameter's name", rawName, "valid percent-encoded UTF-8 is allowed")
-		}
-		if name == "" {
-			return a, refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
-		}
-		value, err := url.QueryUnescape(rawValue)
-		if err != nil || !utf8.ValidString(value) {
-			return a, refuse(name, rawValue, "valid percent-encoded UTF-8 is allowed")
-		}
-		if seen[name] && name != "do" {
-			return a, refuse(name, value, "it is there twice; once is allowed")
-		}
-		seen[name] = true
-		if err := a.set(name, value); err != nil {
+		once[p.Name] = p.Value
+	}
+	if err := a.begin(h, once); err != nil {
+		return a, err
+	}
+	for _, p := range params {
+		if err := a.set(p.Name, p.Value); err != nil {
 			return a, err
 		}
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
 	a.stayInRange()
+	a.spell()
 	return a, nil
+}
+
+// joinTargets makes one of two parameters "at" of which the first breaks off at a colon, as a form sends
+// them: at=find:orders-0:&at=17.
+func joinTargets(params []view.Param) []view.Param {
+	isTarget := func(p view.Param) bool { return p.Name == "at" }
+	first := slices.IndexFunc(params, isTarget)
+	if first < 0 || !strings.HasSuffix(params[first].Value, ":") {
+		return params
+	}
+	second := slices.IndexFunc(params[first+1:], isTarget)
+	if second < 0 {
+		return params
+	}
+	joined := slices.Clone(params)
+	joined[first].Value += params[first+1+second].Value
+	return slices.Delete(joined, first+1+second, first+2+second)
 }
 
 // set takes one parameter.
@@ -143,6 +176,9 @@ func (a *Address) set(name, value string) error {
 		return nil
 	}
 	switch name {
+	case "from", "without", "z": // begin took them
+	case "":
+		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
 		return setNumber(nil, name, value, Version, Version)
 	case "seed":
@@ -152,11 +188,7 @@ func (a *Address) set(name, value string) error {
 		}
 		a.Seed = seed
 	case "do":
-		for _, line := range strings.Split(strings.ReplaceAll(value, "\r\n", "\n"), "\n") { // a form sends several in one
-			if err := a.addCommand(line); err != nil {
-				return err
-			}
-		}
+		return a.addCommands(name, strings.ReplaceAll(value, "\r\n", "\n")) // a form sends several in one
 	case "t":
 		return setNumber(&a.T, name, value, 0, MaxTick)
 	case "horizon":
@@ -188,11 +220,11 @@ var paces = []int{1, 2, 5, 10}
 
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
-	names := []string{"v"}
+	names := []string{"v", "from"}
 	for _, s := range a.Lab.Settings {
 		names = append(names, s.Name)
 	}
-	return append(names, "seed", "do", "t", "range", "horizon", "at", "why", "pace", "theme", "size", "still", "chrome")
+	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 
 func setNumber(target *int, name, value string, min, max int) error {
@@ -215,42 +247,49 @@ func setChoice(target *int, name, value string, allowed []int) error {
 	return nil
 }
 
+// addCommands takes commands, a line each; name is the parameter they stand in.
+func (a *Address) addCommands(name, lines string) error {
+	for line := range strings.SplitSeq(lines, "\n") {
+		if err := a.addCommand(name, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addCommand takes one "TICK:COMMAND".
-func (a *Address) addCommand(value string) error {
+func (a *Address) addCommand(name, value string) error {
 	const form = "TICK:COMMAND is allowed, as in 4:pause c1"
 	tick, text, ok := strings.Cut(value, ":")
 	if !ok {
-		return refuse("do", value, form)
+		return refuse(name, value, form)
 	}
 	at, err := strconv.Atoi(tick)
 	if err != nil || at < 0 || at > MaxTick {
-		return refuse("do", value, fmt.Sprintf("%s, with a tick from 0 to %d", form, MaxTick))
+		return refuse(name, value, fmt.Sprintf("%s, with a tick from 0 to %d", form, MaxTick))
 	}
 	cmd, err := command.Parse(text)
 	if err != nil {
-		return refuse("do", value, err.Error())
+		return refuse(name, value, err.Error())
 	}
 	if len(a.Do) == MaxCommands {
-		return refuse("do", value, fmt.Sprintf("at most %d commands are allowed", MaxCommands))
+		return refuse(name, value, fmt.Sprintf("at most %d commands are allowed", MaxCommands))
 	}
 	a.Do = append(a.Do, Stamped{at, cmd})
 	return nil
 }
 
-// Params gives the canonical parameters in order, defaults left out, "v" always there.
-func (a Address) Params() []view.Param {
-	params := []view.Param{{Name: "v", Value: strconv.Itoa(Version)}}
+// Params gives the canonical parameters in order, "v" always there, what differs neither from the defaults
+// nor from the stored head left out.
+func (a Address) Params() []view.Param { return slices.Concat(a.run, a.frameParams()) }
+
+// frameParams gives the parameters that choose a frame of the run and how it is shown.
+func (a Address) frameParams() []view.Param {
+	var params []view.Param
 	add := func(name, value, standard string) {
 		if value != standard {
 			params = append(params, view.Param{Name: name, Value: value})
 		}
-	}
-	for i, s := range a.Lab.Settings {
-		add(s.Name, a.Values.text[i], s.Default)
-	}
-	add("seed", strconv.FormatUint(a.Seed, 10), strconv.Itoa(defaultSeed))
-	for _, s := range a.Do {
-		params = append(params, view.Param{Name: "do", Value: s.String()})
 	}
 	add("t", strconv.Itoa(a.T), "0")
 	add("range", a.Range.String(), "")
@@ -270,7 +309,7 @@ func (a Address) Params() []view.Param {
 }
 
 // HiddenParams gives the parameters but for those of the given names: the hidden part of a form that sets
-// them. All commands stand in one parameter, a line each, so that a form stays small.
+// them. Commands that are not compressed stand in one parameter, a line each, so that a form stays small.
 func HiddenParams(a Address, names ...string) []view.Param {
 	var do []string
 	var params []view.Param
@@ -328,6 +367,14 @@ func (a Address) WithWhy(seq uint64) Address {
 // WithValue gives the address with one setting changed to a canonical text.
 func (a Address) WithValue(name, text string) Address {
 	a.Values = a.Values.with(name, text)
+	a.spell()
+	return a
+}
+
+// WithSeed gives the address with another seed.
+func (a Address) WithSeed(seed uint64) Address {
+	a.Seed = seed
+	a.spell()
 	return a
 }
 
@@ -343,32 +390,16 @@ func (a Address) WithCommand(cmd command.Command, keepLater bool) Address {
 		do = append(do, a.Do[now:]...)
 	}
 	a.Do = do
+	a.spell()
 	return a
 }
 
 // WithoutCommand gives the run without the command of that index.
 func (a Address) WithoutCommand(i int) Address {
 	a.Do = slices.Delete(slices.Clone(a.Do), i, i+1)
+	a.spell()
 	return a
 }
 
 // tick gives the tick shown in the engine's type.
 func (a Address) tick() kafka.Tick { return kafka.Tick(a.T) }
-
-// escape writes a value in the one way that a canonical address has it: a space as "+", letters, digits
-// and a few signs as they are, every other byte as %XX.
-func escape(s string) string {
-	const plain = "-_.~:,/@!*"
-	var b strings.Builder
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ':
-			b.WriteByte('+')
-		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte(plain, c) >= 0:
-			b.WriteByte(c)
-		default:
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}

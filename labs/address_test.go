@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,28 +109,28 @@ func TestAddressRefuses(t *testing.T) {
 		"rate=101":                            `rate is "101": a whole number from 0 to 100 is allowed`,
 		"assignor=best":                       `assignor is "best": allowed are range, roundrobin`,
 		"partitioner=md5":                     `partitioner is "md5": allowed are crc32, crc32-random, fnv1a`,
-		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky`,
+		"keyless=random":                      `keyless is "random": allowed are round-robin, sticky, sticky-480`,
 		"keys=1001":                           `keys is "1001": from 0 to 1000 made keys are allowed`,
 		"keys=99999999999999999999":           "from 0 to 1000 made keys are allowed",
 		"keys=" + strings.Repeat("a%0A", 501): "at most 500 keys of your own are allowed",
 		"keys=%FF":                            "valid percent-encoded UTF-8 is allowed",
 		"keys=%zz":                            "valid percent-encoded UTF-8 is allowed",
 		"%FF=1":                               "a parameter's name is",
-		"=4":                                  `a parameter's name is "": allowed are v, partitions`,
-		"=%":                                  `a parameter's name is "": allowed are v, partitions`,
-		"colour=red":                          `parameter "colour" is not known here: allowed are v, partitions, baseline`,
+		"=4":                                  `a parameter's name is "": allowed are v, from, partitions`,
+		"=%":                                  `a parameter is "%": valid percent-encoded UTF-8 is allowed`,
+		"colour=red":                          `parameter "colour" is not known here: allowed are v, from, partitions, baseline`,
 		"do=pause+c1":                         `do is "pause c1": TICK:COMMAND is allowed`,
 		"do=":                                 `do is "": TICK:COMMAND is allowed`,
 		"do=1:wait+1s%0A":                     `do is "": TICK:COMMAND is allowed`,
 		"do=5001:pause+c1":                    "with a tick from 0 to 5000",
 		"do=-1:pause+c1":                      "with a tick from 0 to 5000",
-		"do=1:explode+b1":                     "not known; allowed are pause NODE; produce",
+		"do=1:explode+b1":                     "not known; allowed are add-partitions TOPIC to COUNT; pause NODE; produce",
 		"do=1:pause":                          "allowed is pause NODE",
 		"at=record:orders-0":                  "allowed are record:PARTITION:OFFSET",
 		"at=planet:mars":                      "allowed are record:PARTITION:OFFSET",
 		"at=message:-4":                       "allowed are record:PARTITION:OFFSET",
 		"why=first":                           "the number of an event is allowed",
-		"t=" + strings.Repeat("0", 5000):      "at most 4096 are allowed",
+		"t=" + strings.Repeat("0", 20_000):    "address is 20002 bytes long after the question mark: at most 16384 are allowed",
 		strings.Repeat("do=1:wait+1s&", 201):  "at most 200 commands are allowed",
 	} {
 		_, err := labs.Parse(explorer(t), labs.Pages, query)
@@ -166,41 +167,50 @@ func drawAddress(rnd *rand.Rand) url.Values {
 	maybe("size", "projector")
 	maybe("still", "1")
 	maybe("chrome", "minimal")
-	for range rnd.IntN(5) {
+	for range rnd.IntN(5) * (1 + 9*rnd.IntN(2)) { // some are compressed
 		text := []string{"pause c1", "produce p0 \"a b\"", "produce p0", "wait 90s", "resume b1", "produce p1 - Ω"}[rnd.IntN(6)]
 		q.Add("do", fmt.Sprintf("%d:%s", rnd.IntN(30), text))
 	}
 	return q
 }
 
-// An address that parses has one spelling, which parses to the same address.
+// An address that parses has one spelling, which parses to the same address, with or without a stored head.
 func TestAddressRoundTrip(t *testing.T) {
+	s := shelf{}
+	head := s.keep(t, "partitions=6&seed=0&do=3:pause+c1&do=3:wait+90s&do=7:produce+p0&do=20:resume+b1&keys="+ownKeys(500)).Query()
 	for seed := range uint64(3000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		query := drawAddress(rnd).Encode()
-		a, err := labs.Parse(explorer(t), labs.Pages, query)
+		if rnd.IntN(3) == 0 {
+			query = strings.TrimPrefix(head, "v=1&") + []string{"", "&without=1,3..4"}[rnd.IntN(2)] + "&" + query
+		}
+		a, err := labs.Heads(s.heads).Parse(explorer(t), labs.Pages, query)
 		if err != nil {
 			if strings.Contains(query, "at=batch%3Aa%3Ab") { // a topic has no colon in its name
 				continue
 			}
 			t.Fatalf("seed %d: %s: %v", seed, query, err)
 		}
-		checkRoundTrip(t, a)
+		checkRoundTrip(t, s.heads, a)
+		if len(a.Do) > 0 { // what leads on has one spelling too
+			checkRoundTrip(t, s.heads, a.WithoutCommand(rnd.IntN(len(a.Do))))
+			checkRoundTrip(t, s.heads, a.WithTick(rnd.IntN(30)).WithCommand(a.Do[0].Command, rnd.IntN(2) == 0))
+		}
 	}
 }
 
-func checkRoundTrip(t *testing.T, a labs.Address) {
+func checkRoundTrip(t *testing.T, heads labs.Heads, a labs.Address) {
 	t.Helper()
 	canonical := a.Query()
-	again, err := labs.Parse(a.Lab, a.Site, canonical)
+	again, err := heads.Parse(a.Lab, a.Site, canonical)
 	if err != nil {
-		if len(canonical) > labs.MaxQuery {
-			return // what just fitted may take more bytes once it is escaped
-		}
 		t.Fatalf("the canonical %q does not parse: %v", canonical, err)
 	}
 	if again.Query() != canonical {
 		t.Fatalf("%q and %q are canonical for one address", canonical, again.Query())
+	}
+	if a.Seed != again.Seed || a.T != again.T || a.Values.Text("keys") != again.Values.Text("keys") || !slices.Equal(commandsOf(a), commandsOf(again)) {
+		t.Fatalf("%q is read back as another run", canonical)
 	}
 	if diff := cmp.Diff(a.Params(), again.Params()); diff != "" {
 		t.Fatalf("%q (-first +second):\n%s", canonical, diff)
@@ -224,11 +234,19 @@ func FuzzAddress(f *testing.F) {
 	for _, s := range []string{"", "v=1&t=4", "keys=a%0Ab&do=1:pause+c1&do=0:wait+5s", "at=record:orders-0:5&why=3", "keys=%0A%0D", "range=3..9&t=1&still=1&chrome=minimal&size=projector", "do=3:produce+p0+%22%22"} {
 		f.Add(s)
 	}
+	s := shelf{}
+	head := s.keep(f, "do=3:pause+c1&do=3:wait+90s&do=7:produce+p0&keys="+ownKeys(500)).Query()
+	f.Add(head + "&without=2..3&partitions=6&do=3:pause+c2&t=4")
+	f.Add("z=" + packed(f, 9, "3:pause c1\n4:resume c1") + "&do=2:wait+1s")
 	lab := explorer(f)
 	f.Fuzz(func(t *testing.T, query string) {
-		a, err := labs.Parse(lab, labs.Pages, query)
+		a, err := labs.Heads(s.heads).Parse(lab, labs.Pages, query)
 		if err == nil {
-			checkRoundTrip(t, a)
+			checkRoundTrip(t, s.heads, a)
+			return
+		}
+		var missing *labs.MissingError
+		if errors.As(err, &missing) {
 			return
 		}
 		var refused *labs.AddressError

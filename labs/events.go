@@ -9,21 +9,27 @@ import (
 	"loglab/labs/view"
 )
 
-// shownEvents is how many events the log of a page lists.
-const shownEvents = 20
+// How many events the log of a page lists; fewer beside an open inspector.
+const (
+	shownEvents  = 20
+	besideOthers = 10
+)
 
 // events lists what happened last, newest first. Single messages and waiting fetches are left out: they
 // stand in the causes of the others.
 func events(f Frame) view.Events {
 	j := f.Cluster.Journal()
 	var list view.Events
-	left := 0
+	left, most := 0, shownEvents
+	if f.Address.At.Kind != "" || f.Address.Why != 0 {
+		most = besideOthers
+	}
 	for e := range j.Backward() {
 		if isTraffic(e.Body) {
 			left++
 			continue
 		}
-		if len(list.Lines) == shownEvents {
+		if len(list.Lines) == most {
 			left += int(e.Seq)
 			break
 		}
@@ -68,7 +74,7 @@ func why(f Frame) *view.Inspector {
 		in.Facts = []view.Fact{{Name: "Not there", Value: fmt.Sprintf("At tick %d the journal has no event %d.", a.T, a.Why)}}
 		return in
 	}
-	in.Chain = Causes(f, a.Why)
+	in.Chain = Causes(f, a.Why, 40)
 	first := chain[len(chain)-1]
 	end := "It began with a timer of " + string(first.Node) + "."
 	if first.Node == journal.You {
@@ -80,10 +86,19 @@ func why(f Frame) *view.Inspector {
 	return in
 }
 
-// Causes draws the chain of causes of an event, the event itself first.
-func Causes(f Frame, seq uint64) []view.EventLine {
+// Causes draws the chain of causes of an event, the event itself first. Of a chain with more than most
+// events the middle is left out: a consumer that always finds data asks again because it was answered.
+func Causes(f Frame, seq uint64, most int) []view.EventLine {
 	var lines []view.EventLine
-	for _, e := range f.Cluster.Journal().Causes(seq) {
+	chain := f.Cluster.Journal().Causes(seq)
+	const last = 5
+	for i, e := range chain {
+		if left := len(chain) - most; left > 0 && i >= most-last && i < len(chain)-last {
+			if i == most-last {
+				lines = append(lines, view.EventLine{Seq: e.Seq, Tick: int(e.Tick), Node: "…", Text: fmt.Sprintf("and so on: %s more, down to those below", kafka.Count(left, "event"))})
+			}
+			continue
+		}
 		line := EventLine(f.Address, e)
 		line.Why.ID = fmt.Sprintf("cause-%d", e.Seq) // the event log may hold the same event
 		lines = append(lines, line)

@@ -16,12 +16,20 @@ type Lab struct {
 	Goal     string    // what it shows, in one sentence
 	Summary  string    // for the list of labs
 	Settings []Setting // its own parameters, in canonical order
+	Ready    []Ready   // runs to begin with
 	Horizon  int       // where playing ends unless the address says otherwise
 	Packages []string  // whose simplifications its page shows: "engine/broker", …
 	// Spec says what runs under these values.
 	Spec func(Values) (*engine.Spec, error)
 	// Build draws the frame: picture, reading, actions and inspector. The rest is already there.
 	Build func(Frame, *view.Page)
+}
+
+// Ready is a ready-made run: one click to see something.
+type Ready struct {
+	Title string
+	Text  string // what it shows, one sentence
+	Query string // canonical, without "v"
 }
 
 // Setting is one parameter of a lab.

@@ -17,7 +17,7 @@ func newPage(f Frame) *view.Page {
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
 		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
 		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
-		Transport: transport(f), Looks: looks(a), Sizes: sizeLinks(a), Notices: rejections(f), Events: events(f),
+		Transport: transport(f), Looks: looks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
@@ -27,6 +27,20 @@ func newPage(f Frame) *view.Page {
 	}
 	a.Lab.Build(f, p)
 	return p
+}
+
+// ready links to the lab's ready-made runs, in the reader's own look.
+func ready(a Address) []view.Ready {
+	var list []view.Ready
+	for i, r := range a.Lab.Ready {
+		to, err := Parse(a.Lab, a.Site, r.Query)
+		if err != nil {
+			panic(fmt.Sprintf("labs: ready-made run %q of %s: %v", r.Title, a.Lab.Name, err))
+		}
+		to.Theme, to.Size = a.Theme, a.Size
+		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to.String(), Go: "push", Inactive: to.String() == a.String()}})
+	}
+	return list
 }
 
 // Replace makes a control that moves the page's own history entry.

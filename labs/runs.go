@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"loglab/engine"
+	"loglab/engine/command"
 	"loglab/labs/view"
 )
 
@@ -16,14 +17,17 @@ import (
 // cost as much as 5 to 20 ticks, so a shorter distance would buy little.
 const checkpointEvery = 50
 
-// maxWaiting is how many cold replays may wait for a free core.
-const maxWaiting = 64
+// Bounds of the replays at once. A long one has more than checkpointEvery ticks to run, which is never so
+// for a step from a frame in memory; one core is left to the short ones. At the web's bounds a long replay
+// takes a second and 100 MB while it runs, a short one some 20 ms and 10 MB.
+const (
+	shortPerCore = 2
+	shortWaiting = 256
+	longWaiting  = 64
+)
 
 // MaxEvents bounds the journal of a run on the web.
 const MaxEvents = 300_000
-
-// ErrBusy says that too many replays wait already.
-var ErrBusy = errors.New("too many runs are being replayed; try again in a few seconds")
 
 // LimitError says which bound ended a run.
 type LimitError = engine.LimitError
@@ -52,16 +56,25 @@ type Runs struct {
 	mu          sync.Mutex
 	checkpoints *cache[point, *engine.Cluster] // never ticked, only cloned
 	pages       *cache[string, *view.Page]
+	ends        *cache[runHash, end]
 	flights     map[point]*flight
-	waiting     int
 	stats       Stats
-	cores       chan struct{} // one token for each cold replay that may run
+	short, long *queue
+}
+
+// runHash names a run: lab, values, seed and some first commands.
+type runHash [sha256.Size]byte
+
+// end is where a run met one of its bounds: no state from that tick on can be had.
+type end struct {
+	tick int
+	err  *LimitError
 }
 
 // point names a state: a run (lab, values, seed and the commands up to the tick) after a tick and its
 // commands.
 type point struct {
-	run  [sha256.Size]byte
+	run  runHash
 	tick int
 }
 
@@ -76,11 +89,14 @@ type flight struct {
 
 // NewRuns makes a Runs whose caches hold about that many bytes.
 func NewRuns(budget int64) *Runs {
+	cores := runtime.GOMAXPROCS(0)
 	return &Runs{
 		checkpoints: newCache[point, *engine.Cluster](budget * 3 / 4),
 		pages:       newCache[string, *view.Page](budget / 4),
+		ends:        newCache[runHash, end](1 << 20),
 		flights:     map[point]*flight{},
-		cores:       make(chan struct{}, runtime.GOMAXPROCS(0)),
+		short:       newQueue(shortPerCore*cores, shortWaiting),
+		long:        newQueue(max(1, cores-1), longWaiting),
 	}
 }
 
@@ -112,9 +128,9 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	const pageBytes = 48 << 10 // about what a page's values take
+	bytes := sizeOf(p)
 	r.mu.Lock()
-	r.pages.put(key, p, pageBytes)
+	r.pages.put(key, p, bytes, nil)
 	r.mu.Unlock()
 	return p, nil
 }
@@ -141,6 +157,10 @@ func (r *Runs) Cluster(ctx context.Context, a Address) (*engine.Cluster, error) 
 	if c, ok := r.checkpoints.get(want); ok {
 		r.mu.Unlock()
 		return c, nil
+	}
+	if err := r.ended(a, states); err != nil {
+		r.mu.Unlock()
+		return nil, err
 	}
 	f, joined := r.flights[want]
 	if joined {
@@ -184,93 +204,156 @@ func (r *Runs) launch(a Address, states runPoints, want point) *flight {
 	return f
 }
 
-// nearest gives the last state on the way to the address that is in memory.
-func (r *Runs) nearest(a Address, states runPoints) (c *engine.Cluster, tick int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stats.Replays++
+// ended gives the error of a run that is known to meet a bound on the way to the address, else nil. The
+// caller holds the lock.
+func (r *Runs) ended(a Address, states runPoints) error {
+	for _, run := range states.hashes {
+		if e, ok := r.ends.get(run); ok && e.tick <= a.T && states.at(e.tick).run == run {
+			return e.err
+		}
+	}
+	return nil
+}
+
+// nearest gives the tick of the last state on the way to the address that is in memory, or -1. The caller
+// holds the lock.
+func (r *Runs) nearest(a Address, states runPoints) int {
 	for tick := a.T; tick >= 0; tick-- {
-		if c, ok := r.checkpoints.get(states.at(tick)); ok {
-			return c, tick
+		if r.checkpoints.has(states.at(tick)) {
+			return tick
 		}
 		if tick%checkpointEvery == 0 { // below it only these were kept for sure
 			tick -= checkpointEvery - 1
 		}
 	}
-	r.stats.ColdReplays++
-	return nil, 0
+	return -1
 }
 
-// replay runs the engine to the tick of the address, keeping checkpoints on the way. It stops between
-// ticks when ctx is done.
-func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (c *engine.Cluster, err error) {
-	defer broken(a, &err)
-	kept, tick := r.nearest(a, states)
-	if kept == nil {
-		if err := r.acquireCore(ctx); err != nil {
-			return nil, err
-		}
-		defer func() { <-r.cores }()
-		if c, err = begin(a, MaxEvents); err != nil {
-			return nil, err
-		}
-		if err := give(c, a, 0); err != nil {
-			return nil, err
-		}
-		r.keep(states.at(0), c, 0)
-	} else {
-		c = kept.Clone()
-	}
-	first := tick
-	defer func() {
-		r.mu.Lock()
-		r.stats.TicksReplayed += int64(tick - first)
-		r.mu.Unlock()
-	}()
-	keptBytes := c.SizeBytes()
-	for ; tick < a.T; tick++ {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err := c.Tick(); err != nil {
-			return nil, err
-		}
-		if err := give(c, a, tick+1); err != nil {
-			return nil, err
-		}
-		if next := tick + 1; next%checkpointEvery == 0 || next == a.T {
-			r.keep(states.at(next), c, c.SizeBytes()-keptBytes)
-			keptBytes = c.SizeBytes()
+// work says about how many ticks are to run from a tick to the address; from -1: from nothing.
+func work(a Address, from int) int {
+	const millisPerTick = 10
+	ticks := a.T - max(from, 0)
+	for _, s := range a.Do {
+		if wait, ok := s.Command.(command.Wait); ok && s.Tick > from && s.Tick <= a.T {
+			ticks += int(wait.Span / millisPerTick)
 		}
 	}
-	return c, nil
+	return ticks
 }
 
-// acquireCore waits for a core on which a cold replay may run.
-func (r *Runs) acquireCore(ctx context.Context) error {
+// replay waits for its turn and runs the engine to the tick of the address, keeping checkpoints on the
+// way. It stops between ticks when ctx is done.
+func (r *Runs) replay(ctx context.Context, a Address, states runPoints) (*engine.Cluster, error) {
 	r.mu.Lock()
-	if r.waiting >= maxWaiting {
-		r.mu.Unlock()
-		return ErrBusy
-	}
-	r.waiting++
+	ticks := work(a, r.nearest(a, states))
 	r.mu.Unlock()
-	defer func() { r.mu.Lock(); r.waiting--; r.mu.Unlock() }()
-	select {
-	case r.cores <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	turn := r.short
+	if ticks > checkpointEvery {
+		turn = r.long
+	}
+	if err := turn.enter(ctx, ticks); err != nil {
+		return nil, err
+	}
+	defer turn.leave()
+
+	// By now more of the way may be in memory.
+	var c *engine.Cluster
+	var from *growth
+	r.mu.Lock()
+	r.stats.Replays++
+	tick := r.nearest(a, states)
+	if tick < 0 {
+		r.stats.ColdReplays++
+	} else {
+		c, from, _ = r.checkpoints.getGrown(states.at(tick))
+		r.checkpoints.hold(from)
+	}
+	r.mu.Unlock()
+	p := progress{runs: r, address: a, states: states, tick: tick, grown: from}
+	defer p.close()
+	if err := p.run(ctx, c); err != nil {
+		return nil, err
+	}
+	return p.cluster, nil
+}
+
+// progress is a replay under way.
+type progress struct {
+	runs    *Runs
+	address Address
+	states  runPoints
+	cluster *engine.Cluster
+	tick    int     // that the cluster has reached
+	bytes   int     // of the cluster at its last checkpoint
+	grown   *growth // to there
+}
+
+// run goes from a checkpoint, or from nothing where it is nil, to the tick of the address.
+func (p *progress) run(ctx context.Context, checkpoint *engine.Cluster) (err error) {
+	defer broken(p.address, &err)
+	first := max(p.tick, 0)
+	defer func() { p.end(first, err) }()
+	if checkpoint == nil {
+		p.tick = 0
+		if p.cluster, err = begin(p.address, MaxEvents); err != nil {
+			return err
+		}
+		if err := give(p.cluster, p.address, 0); err != nil {
+			return err
+		}
+		p.keep()
+	} else {
+		p.cluster = checkpoint.Clone()
+		p.bytes = p.cluster.SizeBytes()
+	}
+	for p.tick < p.address.T {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.tick++
+		if err := p.cluster.Tick(); err != nil {
+			return err
+		}
+		if err := give(p.cluster, p.address, p.tick); err != nil {
+			return err
+		}
+		if p.tick%checkpointEvery == 0 || p.tick == p.address.T {
+			p.keep()
+		}
+		runtime.Gosched() // steps of others go first
+	}
+	return nil
+}
+
+// keep stores a clone as a checkpoint.
+func (p *progress) keep() {
+	clone, bytes := p.cluster.Clone(), p.cluster.SizeBytes()
+	kept := p.runs.checkpoints
+	p.runs.mu.Lock()
+	defer p.runs.mu.Unlock()
+	grown := kept.grow(p.grown, int64(bytes-p.bytes))
+	kept.release(p.grown)
+	p.grown, p.bytes = grown, bytes
+	kept.put(p.states.at(p.tick), clone, int64(clone.CloneBytes()+p.address.textBytes()), grown)
+}
+
+// end counts the ticks run and remembers the bound that the run met, if any.
+func (p *progress) end(first int, err error) {
+	var limit *LimitError
+	p.runs.mu.Lock()
+	defer p.runs.mu.Unlock()
+	p.runs.stats.TicksReplayed += int64(p.tick - first)
+	if errors.As(err, &limit) {
+		const endBytes = 200
+		p.runs.ends.put(p.states.at(p.tick).run, end{p.tick, limit}, endBytes, nil)
 	}
 }
 
-// keep stores a clone as a checkpoint; grown is how many bytes the run holds more than at the last one.
-func (r *Runs) keep(at point, c *engine.Cluster, grown int) {
-	const cloneBytes = 24 << 10 // what a clone takes by itself
-	clone := c.Clone()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.checkpoints.put(at, clone, int64(grown)+cloneBytes)
+// close gives up what the replay held.
+func (p *progress) close() {
+	p.runs.mu.Lock()
+	defer p.runs.mu.Unlock()
+	p.runs.checkpoints.release(p.grown)
 }
 
 // begin makes the cluster of an address at tick 0, before its commands.
@@ -322,18 +405,18 @@ func Replay(a Address) (c *engine.Cluster, err error) {
 // runPoints names the states of one run. The name of a state holds only the commands up to its tick, so
 // addresses that share a beginning share its checkpoints.
 type runPoints struct {
-	ticks  []int               // of the commands, ascending
-	hashes [][sha256.Size]byte // hashes[i]: the run with its first i commands
+	ticks  []int     // of the commands, ascending
+	hashes []runHash // hashes[i]: the run with its first i commands
 }
 
 func points(a Address) runPoints {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %q %q %d\n", Version, a.Lab.Name, a.Values.text, a.Seed)
-	p := runPoints{hashes: [][sha256.Size]byte{[sha256.Size]byte(h.Sum(nil))}}
+	p := runPoints{hashes: []runHash{runHash(h.Sum(nil))}}
 	for _, s := range a.Do {
 		fmt.Fprintf(h, "%q\n", s.String())
 		p.ticks = append(p.ticks, s.Tick)
-		p.hashes = append(p.hashes, [sha256.Size]byte(h.Sum(nil)))
+		p.hashes = append(p.hashes, runHash(h.Sum(nil)))
 	}
 	return p
 }

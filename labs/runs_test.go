@@ -162,3 +162,27 @@ func TestRunPastItsBounds(t *testing.T) {
 		t.Errorf("100 records a tick for 5,000 ticks: %v, want the bound of %d events", err, labs.MaxEvents)
 	}
 }
+
+// Where a run ends is found once: asking again, at any tick past it, replays nothing.
+func TestTheEndOfARunIsRemembered(t *testing.T) {
+	r := labs.NewRuns(budget)
+	var limit *labs.LimitError
+	const run = "rate=100&keys=1&consumers=0"
+	if _, err := r.Page(context.Background(), parse(t, run+"&t=5000")); !errors.As(err, &limit) {
+		t.Fatalf("5,000 ticks: %v, want a bound", err)
+	}
+	before := r.Stats()
+	for _, query := range []string{"&t=5000", "&t=4999", "&t=5000&at=node:c1", "&t=4990&do=4980:pause+c1"} {
+		if _, err := r.Page(context.Background(), parse(t, run+query)); !errors.As(err, &limit) {
+			t.Errorf("%s: %v, want the bound", query, err)
+		}
+	}
+	if after := r.Stats(); after.TicksReplayed != before.TicksReplayed {
+		t.Errorf("%d ticks were replayed to meet a bound that is known", after.TicksReplayed-before.TicksReplayed)
+	}
+	for _, query := range []string{"&t=2000", "&t=4000&do=100:pause+p0"} {
+		if _, err := r.Page(context.Background(), parse(t, run+query)); err != nil {
+			t.Errorf("%s: %v, but it meets no bound", query, err)
+		}
+	}
+}

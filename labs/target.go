@@ -13,7 +13,7 @@ import (
 type Target struct {
 	Kind      TargetKind
 	Partition kafka.TopicPartition // of a record, batch or segment
-	Number    int64                // offset, base offset of a segment, number of a message
+	Number    int64                // offset, base offset of a segment, offset to find, number of a message
 	Node      kafka.NodeID         // of a node
 }
 
@@ -25,12 +25,13 @@ const (
 	RecordTarget  TargetKind = "record"  // record:orders-0:5
 	BatchTarget   TargetKind = "batch"   // batch:orders-0:5, the batch that holds offset 5
 	SegmentTarget TargetKind = "segment" // segment:orders-0:0, by base offset
+	FindTarget    TargetKind = "find"    // find:orders-0:17, how a read finds offset 17
 	MessageTarget TargetKind = "message" // message:17
 	NodeTarget    TargetKind = "node"    // node:c1
 )
 
 // errTarget says what may stand in "at".
-var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5")
+var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
@@ -61,7 +62,7 @@ func parseTarget(text string) (Target, error) {
 		t.Node = kafka.NodeID(rest)
 	case MessageTarget:
 		t.Number, err = offset(rest)
-	case RecordTarget, BatchTarget, SegmentTarget:
+	case RecordTarget, BatchTarget, SegmentTarget, FindTarget:
 		name, number, _ := strings.Cut(rest, ":")
 		if t.Partition, err = topicPartition(name); err == nil {
 			t.Number, err = offset(number)

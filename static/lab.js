@@ -91,6 +91,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
+	mark(document.activeElement)
 	if (!fetching) {
 		say('')
 		follow()
@@ -169,17 +170,34 @@ document.addEventListener('click', (event) => {
 })
 
 document.addEventListener('submit', (event) => {
-	if (event.defaultPrevented || !event.target.dataset.go) return
+	if (event.defaultPrevented) return
+	if (embedded && event.target.method === 'post') return post(event)
+	if (!event.target.dataset.go) return
 	event.preventDefault()
 	press(event.target.getAttribute('id'), event.submitter) // a field may be called id
 })
+
+// What an embedded frame posts goes out without an entry in the history; the answer says where the frame is.
+async function post(event) {
+	event.preventDefault()
+	const form = event.target
+	try {
+		const answer = await fetch(form.action, { method: 'POST', body: new FormData(form) })
+		if (!answer.ok) throw answer.status
+		const { pathname, search } = new URL(answer.url)
+		for (const field of form.elements) typed.delete(field.id)
+		load(pathname + search, 'replaceState')
+	} catch {
+		form.submit() // the browser shows what is wrong
+	}
+}
 
 // ---- fields: what has been typed stays until its form is sent, whatever the frames say
 
 const typed = new Map() // { value, caret } by the field's id; only text has a caret
 
 document.addEventListener('input', ({ target }) => {
-	if (target.type !== 'range') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
+	if (target.type !== 'range' && target.type !== 'file') typed.set(target.id, { value: target.value, caret: target.selectionEnd ?? null })
 })
 
 function keepTyped() {
@@ -358,6 +376,25 @@ function toggleHelp() {
 	help.open = !help.open
 	if (help.open) help.querySelector('summary').focus()
 }
+
+// ---- bytes and fields: to point at one, or to focus it, marks the other
+
+function mark(target) {
+	const part = target?.closest('[data-field]') ?? document.activeElement?.closest('[data-field]')
+	const field = part?.dataset.field
+	for (const e of lab().querySelectorAll('.marked')) if (e.dataset.field !== field) e.classList.remove('marked')
+	if (field) for (const e of lab().querySelectorAll(`[data-field="${CSS.escape(field)}"]`)) e.classList.add('marked')
+}
+
+for (const sign of ['pointerover', 'focusin']) document.addEventListener(sign, ({ target }) => mark(target))
+document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
+document.addEventListener('pointerleave', () => mark())
+document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight
+	const part = event.target.closest('.anatomy a[href^="#"]')
+	if (!part || !plain(event) || event.shiftKey) return
+	event.preventDefault()
+	byID(part.hash.slice(1)).scrollIntoView({ block: 'nearest' })
+})
 
 // ---- copy the link, or the code that puts this frame into another page
 

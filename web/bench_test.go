@@ -24,11 +24,7 @@ func BenchmarkAddressToHTML(b *testing.B) {
 		return w.Body.Len()
 	}
 	site := func(b *testing.B) http.Handler {
-		s, err := New(slog.New(slog.NewTextHandler(io.Discard, nil)))
-		if err != nil {
-			b.Fatal(err)
-		}
-		return s.Handler()
+		return newSiteLogging(b, slog.New(slog.NewTextHandler(io.Discard, nil))).Handler()
 	}
 	b.Run("cold", func(b *testing.B) {
 		h, seed := site(b), 1

@@ -3,8 +3,9 @@
 //
 // routes.go lists every path, top to bottom. A handler writes its answer or returns an error; one adapter
 // (problem.go) turns an error into a status and a page that names what was wrong, what was found and what
-// is allowed. Nothing is kept between requests but the cache of replayed runs: any server can answer any
-// address.
+// is allowed. Nothing is kept between requests but the cache of replayed runs, so any server can answer any
+// address, and the store of what is too long for an address (store.go): an address with "from" needs the
+// server that has its head.
 //
 // Invariants:
 //   - A page under /lab or /embed/lab has exactly its canonical address; another spelling is answered 307. Paths
@@ -16,8 +17,8 @@
 //   - No carriage return is sent in a stream: a client ends a line there, so it could forge an event.
 //   - A stream ends at the horizon of its address, when the client goes, and when the server stops.
 //
-// What is left out: storing long addresses.
+// What is left out: the pages of lessons and scenarios.
 //
-//	site, err := web.New(slog.Default())
+//	site, err := web.New(slog.Default(), texts)
 //	err = site.Serve(ctx, listener) // until ctx is done
 package web

@@ -18,10 +18,11 @@ import (
 
 // lab answers with the page of a lab at its canonical address.
 func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, r.URL.RawQuery)
+	address, release, err := s.addressOf(r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
+	defer release()
 	if canonical := address.String(); r.URL.RequestURI() != canonical {
 		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
 		return nil
@@ -36,10 +37,11 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 
 // frame answers with the element #lab alone.
 func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	address, release, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
 	if err != nil {
 		return err
 	}
+	defer release()
 	w.Header().Set("Lab-Frame", "1")
 	return s.writeFrame(w, r, address, page.Frame)
 }
@@ -49,10 +51,11 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 // together, and six streams would hold all of them. Requests that end take turns, however many frames play
 // and whether or not they may know of each other.
 func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, r.URL.RawQuery)
+	address, release, err := s.addressOf(r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
+	defer release()
 	w.Header().Set("Lab-Frame", "1")
 	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address)) })
 }
@@ -74,15 +77,19 @@ func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, erro
 }
 
 // addressOf reads the address of a lab from the path of a request and a query. It is the one place that
-// knows under which path a lab lives.
-func addressOf(r *http.Request, query string) (labs.Address, error) {
+// knows under which path a lab lives. Without an error the caller calls release when it needs the address
+// no longer.
+func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release func(), err error) {
 	site := siteOf(r)
 	lab, ok := all.ByName(chi.URLParam(r, "name"))
 	if !ok {
-		return labs.Address{}, noSuchLab(site, chi.URLParam(r, "name"))
+		return a, nil, noSuchLab(site, chi.URLParam(r, "name"))
 	}
-	address, err := labs.Parse(lab, site, query)
-	return address, inLab(lab, err)
+	heads, release := s.heads(r.Context())
+	if a, err = heads.Parse(lab, site, query); err != nil {
+		release()
+	}
+	return a, release, inLab(lab, err)
 }
 
 // siteOf says whether a request is for a page of its own or for a frame in another site's page.

@@ -17,10 +17,11 @@ const writeTimeout = 10 * time.Second
 // play answers with a stream of frames, from the tick of the address to its horizon, at its pace. Every
 // frame says the whole state; a reader too slow for the pace is sent the newest and misses those between.
 func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
-	address, err := addressOf(r, withoutDatastar(r.URL.RawQuery))
+	address, releaseHead, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
 	if err != nil {
 		return err
 	}
+	releaseHead() // streams have a bound of their own
 	release, ok := s.streams.admit(clientOf(r))
 	if !ok {
 		return inLab(address.Lab, errStreams)
@@ -59,6 +60,14 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 
 // event is the frame of an address as one event of a stream.
 func (s *Site) event(ctx context.Context, address labs.Address) ([]byte, error) {
+	if _, err := s.runs.Cluster(ctx, address); err != nil { // a long replay is no stream's turn
+		return nil, err
+	}
+	done, err := s.streams.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	p, err := s.page(ctx, address)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"strings"
 
+	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/all"
+	"loglab/labs/store"
+	"loglab/labs/view"
 	"loglab/web/page"
 )
 
@@ -40,7 +43,7 @@ func (s *Site) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "3")
 	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", "GET, HEAD")
+		w.Header().Set("Allow", allowedMethods(r))
 	}
 	body := page.Error(s.assets, p)
 	if site == labs.Embeds {
@@ -94,9 +97,27 @@ func describe(err error) page.Problem {
 	var address *labs.AddressError
 	var limit *labs.LimitError
 	var broken *labs.BrokenError
+	var long *labs.LongError
+	var missing *labs.MissingError
+	var size *store.SizeError
 	switch {
 	case errors.As(err, &known):
 		return known.Problem
+	case errors.As(err, &long):
+		return page.Problem{
+			Status: http.StatusRequestURITooLong, Title: "This address is too long", Text: "It is right, but browsers and chats cut such links off. This server can keep its settings and commands, and the link becomes short.",
+			Facts: []page.Fact{{Name: "Found", Value: long.Unwrap().(*labs.AddressError).Found}, {Name: "Allowed", Value: long.Unwrap().(*labs.AddressError).Allowed}},
+			Forms: []view.Form{labs.KeepForm(long.Address)},
+		}
+	case errors.As(err, &missing):
+		return page.Problem{
+			Status: http.StatusNotFound, Title: "A part of this address is not on this server",
+			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them because others needed the room. Whoever has saved the run as a file can open it here.",
+			Facts: []page.Fact{{Name: "Where", Value: "from"}, {Name: "Found", Value: missing.Hash}, {Name: "Allowed", Value: "what this server keeps"}},
+			Forms: []view.Form{labs.OpenForm()},
+		}
+	case errors.As(err, &size):
+		return describe(tooMuch(kafka.Thousands(int64(size.Found))+" bytes", int64(size.Allowed)))
 	case errors.As(err, &address):
 		return page.Problem{
 			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it is not understood.",
@@ -110,7 +131,7 @@ func describe(err error) page.Problem {
 			Text:  "The engine broke one of its own rules while it replayed this address. The address shows the fault again, so please send it to whoever runs this server.",
 			Facts: []page.Fact{{Name: "Address", Value: broken.Address}, {Name: "What", Value: broken.What}},
 		}
-	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams):
+	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams), errors.Is(err, errPosts):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is busy", Text: sentence(err)}
 	case errors.Is(err, context.Canceled):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is stopping", Text: "Try again in a few seconds."}
@@ -146,10 +167,25 @@ func notFound(http.ResponseWriter, *http.Request) error {
 }
 
 func methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
-	return problem{page.Problem{
-		Status: http.StatusMethodNotAllowed, Title: "Nothing can be sent here", Text: "Every address of Log Lab is only read.",
-		Facts: []page.Fact{{Name: "Found", Value: shown(r.Method)}, {Name: "Allowed", Value: "GET, HEAD"}},
-	}}
+	p := page.Problem{
+		Status: http.StatusMethodNotAllowed, Title: "Nothing can be sent here", Text: "This address is only read.",
+		Facts: []page.Fact{{Name: "Found", Value: shown(r.Method)}, {Name: "Allowed", Value: allowedMethods(r)}},
+	}
+	if r.URL.Path == labs.StorePath {
+		p.Title, p.Text = "Nothing can be read here", "Forms and files are sent to this address. Here you can open a file."
+		p.Forms = []view.Form{labs.OpenForm()}
+	}
+	return problem{p}
+}
+
+func allowedMethods(r *http.Request) string {
+	switch {
+	case r.URL.Path == labs.StorePath, r.URL.Path == labs.EmbedStorePath:
+		return "POST"
+	case siteOf(r) == labs.Embeds:
+		return "GET, HEAD, OPTIONS"
+	}
+	return "GET, HEAD"
 }
 
 func noSuchLab(site labs.Site, name string) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"loglab/labs"
 	"loglab/static"
 	"loglab/web/page"
 )
@@ -13,7 +14,7 @@ import (
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. Every path answers GET and HEAD, and those of embedded frames a
+// routes are all paths of the site. All but the store answer GET and HEAD; those of embedded frames also answer a
 // browser's question whether it may ask.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
@@ -31,6 +32,10 @@ func (s *Site) routes() chi.Router {
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
 	r.Get("/play/lab/{name}", s.handle(s.play))
 	r.With(shared).Get("/play/embed/lab/{name}", s.handle(s.play))
+
+	r.Post(labs.StorePath, s.handle(s.post))
+	r.With(shared).Post(labs.EmbedStorePath, s.handle(s.post))
+	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
 
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(gzipLevel, "text/html"))

@@ -12,6 +12,7 @@ import (
 	"loglab/content"
 	"loglab/labs"
 	"loglab/labs/lesson"
+	"loglab/labs/store"
 	"loglab/static"
 	"loglab/web/page"
 )
@@ -26,13 +27,16 @@ type Site struct {
 	files    *static.Files
 	assets   page.Assets
 	streams  *streams
+	store    *store.Store
+	posts    gate // forms that are being read
+	fromHead gate // requests that hold a stored head
 	metrics  *metrics
 	previews sync.Map // the picture of a lab, by its name
 	log      *slog.Logger
 }
 
-// New makes the site. It fails when the embedded content is wrong or the browser bundle is missing.
-func New(log *slog.Logger) (*Site, error) {
+// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when the embedded content is wrong or the browser bundle is missing.
+func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	glossary, err := lesson.LoadGlossary(content.FS)
 	if err != nil {
 		return nil, err
@@ -51,8 +55,11 @@ func New(log *slog.Logger) (*Site, error) {
 			Icon:     files.Path("icon.svg"),
 			Datastar: files.Path("datastar.js"),
 		},
-		streams: newStreams(),
-		log:     log,
+		streams:  newStreams(),
+		store:    texts,
+		posts:    make(gate, maxPosts),
+		fromHead: make(gate, maxFromHead),
+		log:      log,
 	}
 	s.metrics = newMetrics(s.runs.Stats, s.streams.count)
 	return s, nil
@@ -65,6 +72,8 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
+	// sendBuffer holds a few frames. The system would take megabytes for a client that does not read.
+	sendBuffer = 128 << 10
 )
 
 // Serve answers requests on the listener until ctx is done. Then streams end at once, other requests are
@@ -76,6 +85,12 @@ func (s *Site) Serve(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if c, ok := c.(*net.TCPConn); ok {
+				c.SetWriteBuffer(sendBuffer) // without it the bounds hold all the same
+			}
+			return ctx
+		},
 	}
 	server.RegisterOnShutdown(s.streams.stop)
 	failed := make(chan error, 1)

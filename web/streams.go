@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 )
 
@@ -18,6 +19,7 @@ const (
 type streams struct {
 	running context.Context // done when the server stops
 	stop    context.CancelFunc
+	turns   chan struct{} // one for each frame of a stream that may be made at once
 
 	mu    sync.Mutex
 	open  map[string]int // by the client's address, without port
@@ -26,7 +28,19 @@ type streams struct {
 
 func newStreams() *streams {
 	running, stop := context.WithCancel(context.Background())
-	return &streams{running: running, stop: stop, open: map[string]int{}}
+	return &streams{running: running, stop: stop, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), open: map[string]int{}}
+}
+
+// turn waits until a frame of a stream may be made; the caller calls done when it is. Of many streams only a few
+// frames are made at once, so that a step, which somebody waits for, comes between them; a stream that
+// falls behind skips ticks.
+func (s *streams) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // admit counts one more stream of a client. The caller calls release once when it ends. ok is false where

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 
 	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/labs"
 	"loglab/labs/all"
+	"loglab/labs/store"
 )
 
 // runCmd replays an address without a browser: the journal, then the state.
@@ -19,13 +21,14 @@ type runCmd struct {
 	Address string  `arg:"" help:"Address of a lab, as the browser shows it: /lab/partitions?v=1&t=12, with or without the server in front."`
 	Ticks   *int    `help:"Run to this tick instead of the address's t, from 0 to 20000."`
 	Seed    *uint64 `help:"Seed of the run instead of the address's."`
+	Data    string  `placeholder:"FILE" help:"File of the server that made the address, where it has a from."`
 	JSON    bool    `name:"json" help:"Print one JSON object a line: {\"event\": …} for each event, last {\"state\": …}."`
 }
 
 // Run prints the journal and the state. A run that meets one of its bounds prints what it has and ends
 // with status 1.
 func (c *runCmd) Run(io *stdio) error {
-	a, err := parseAddress(c.Address)
+	a, err := c.parse()
 	if err != nil {
 		return exitError{exitBadInput, err.Error()}
 	}
@@ -36,7 +39,7 @@ func (c *runCmd) Run(io *stdio) error {
 		a.T = *c.Ticks
 	}
 	if c.Seed != nil {
-		a.Seed = *c.Seed
+		a = a.WithSeed(*c.Seed)
 	}
 	cluster, runErr := labs.Replay(a)
 	if cluster == nil {
@@ -64,8 +67,30 @@ func (c *runCmd) Run(io *stdio) error {
 	return nil
 }
 
+// parse reads the address, with what --data has stored of it.
+func (c *runCmd) parse() (labs.Address, error) {
+	var heads labs.Heads
+	if c.Data != "" {
+		if _, err := os.Stat(c.Data); err != nil {
+			return labs.Address{}, fmt.Errorf("--data %s: %v", c.Data, errors.Unwrap(err))
+		}
+		texts, err := store.Open(c.Data)
+		if err != nil {
+			return labs.Address{}, fmt.Errorf("--data %s: %v", c.Data, err)
+		}
+		defer texts.Close()
+		heads = texts.Get
+	}
+	a, err := parseAddress(c.Address, heads)
+	var missing *labs.MissingError
+	if errors.As(err, &missing) && missing.NoStore {
+		err = fmt.Errorf("%w; --data FILE opens the file of the server that made the address", err)
+	}
+	return a, err
+}
+
 // parseAddress reads the address of a lab, with or without scheme and host.
-func parseAddress(text string) (labs.Address, error) {
+func parseAddress(text string, heads labs.Heads) (labs.Address, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return labs.Address{}, fmt.Errorf("the address %q cannot be read: %v", text, errors.Unwrap(err))
@@ -80,7 +105,7 @@ func parseAddress(text string) (labs.Address, error) {
 		if !ok {
 			return labs.Address{}, fmt.Errorf("the lab %q is not known: allowed are %s", name, all.Names())
 		}
-		return labs.Parse(lab, site, u.RawQuery)
+		return heads.Parse(lab, site, u.RawQuery)
 	}
 	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s", text, all.Names())
 }

@@ -5,25 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 
+	"loglab/labs/store"
 	"loglab/web"
 )
 
-// serveCmd serves the pages until it is interrupted.
+// serveCmd serves the pages until it is interrupted. It writes no file that it was not told to: a lab starts
+// wherever the binary runs, and only links that are too long for an address need a file to outlive it.
 type serveCmd struct {
 	Addr string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on. An empty host, as in :8080, means every address of this machine."`
+	Data string `placeholder:"FILE" help:"Keep what is too long for an address in this file, made where there is none. Without it such links end with the server."`
 }
+
+// memoryLimit is what the collector of garbage keeps the server within: 256 MiB of cached runs and pages, a
+// long replay on every core but one with 100 MB each, the answers under way, and room so that garbage need
+// not be collected all the time. GOMEMLIMIT sets another.
+const memoryLimit = 640 << 20
 
 // Run prints the addresses the server can be reached at on std.Out, and one line a request on std.Err.
 func (c *serveCmd) Run(std *stdio) error {
-	site, err := web.New(slog.New(slog.NewTextHandler(std.Err, nil)))
+	texts, err := store.Open(c.Data)
+	if err != nil {
+		return badInput("--data %s: %v", c.Data, err)
+	}
+	defer texts.Close()
+	site, err := web.New(slog.New(slog.NewTextHandler(std.Err, nil)), texts)
 	if err != nil {
 		return exitError{Code: exitNo, Msg: err.Error()}
+	}
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {

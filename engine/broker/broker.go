@@ -17,7 +17,7 @@ import (
 type Topic struct {
 	Name       string
 	ID         [16]byte
-	Partitions int
+	Partitions int // at its creation
 	Config     storage.Config
 }
 
@@ -44,11 +44,8 @@ type Broker struct {
 // virtual time 0; records that need the broker's clock are stamped with it plus the virtual time.
 func New(id kafka.BrokerID, start kafka.Timestamp, topic Topic) *Broker {
 	b := &Broker{id: id, node: NodeID(id), start: start, disk: &simdisk.Disk{}, topic: topic}
-	for i := range topic.Partitions {
-		tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
-		log := storage.New(b.disk, tp.String(), topic.Config, start)
-		log.AssignEpochStartOffset(0, 0) // it becomes the leader
-		b.partitions = append(b.partitions, partition{tp: tp, log: log})
+	for range topic.Partitions {
+		b.addPartition(start)
 	}
 	return b
 }
@@ -73,6 +70,8 @@ func (b *Broker) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *j
 		return answer(m, b.listOffsets(request), cause)
 	case *kmsg.MetadataRequest:
 		return answer(m, b.metadata(request), cause)
+	case *kmsg.CreatePartitionsRequest:
+		return b.createPartitions(now, m, request, cause, j)
 	}
 	panic(fmt.Sprintf("broker %d: no handler for %s", b.id, m.API()))
 }

@@ -39,3 +39,10 @@ func (b *Broker) LogBytes() int {
 	}
 	return bytes
 }
+
+// CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files and
+// what it writes to each partition's active segment.
+func (b *Broker) CloneBytes() int {
+	const perFile, perPartition = 56, 1500
+	return perFile*b.disk.Files() + perPartition*len(b.partitions)
+}

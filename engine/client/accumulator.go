@@ -14,19 +14,29 @@ import (
 // batch is one record batch that is still being filled or waits to be sent.
 type batch struct {
 	builder *record.Builder
+	limit   int          // bytes it may take: batch.size, or room for its first record if that needs more
+	closed  bool         // a record had no room in it
 	created kafka.Millis // when its first record was handed in
 	cause   uint64       // Seq of the event of its first record
 }
 
+// full says whether the batch takes no more records.
+//
+// Source: MemoryRecordsBuilder.isFull.
+func (b *batch) full() bool { return b.closed || b.builder.Size() >= b.limit }
+
 // queue holds one partition's batches, the oldest first; only the last takes records.
-type queue struct{ batches []batch }
+type queue struct {
+	batches []batch
+	begun   bool // has had a record: Kafka makes the queue of a partition at its first
+}
 
 // append adds one record and returns by how many bytes the queue's last batch grew. A record that does
 // not fit into batch.size with the others begins a new batch, in which it may be alone and larger.
 //
 // Source: RecordAccumulator.append, MemoryRecordsBuilder.hasRoomFor.
 func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, key, value []byte, cause uint64, config ProducerConfig) (grown int) {
-	if q.takes(ts, key, value, config.BatchSize) {
+	if q.takes(ts, key, value) {
 		last := q.batches[len(q.batches)-1].builder
 		before := last.Size()
 		last.Append(ts, key, value)
@@ -34,20 +44,28 @@ func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, key, value []byte, 
 	}
 	fresh := record.NewBuilder(record.Options{Codec: config.Compression})
 	fresh.Append(ts, key, value)
-	q.batches = append(q.batches, batch{builder: fresh, created: now, cause: cause})
+	limit := max(config.BatchSize, record.HeaderSize+record.RecordSizeUpperBound(key, value))
+	q.batches, q.begun = append(q.batches, batch{builder: fresh, limit: limit, created: now, cause: cause}), true
 	return fresh.Size()
 }
 
-// takes says whether the queue's last batch has room for a record. A batch that has none for the next
-// record counts as complete from then on.
-func (q *queue) takes(ts kafka.Timestamp, key, value []byte, batchSize int) bool {
-	return q.incomplete(batchSize) && q.batches[len(q.batches)-1].builder.SizeWith(ts, key, value) <= batchSize
+// takes says whether the queue's last batch has room for a record. A batch that has none is closed: it
+// counts as full from then on, also when the record then goes to another partition.
+//
+// Source: RecordAccumulator.tryAppend.
+func (q *queue) takes(ts kafka.Timestamp, key, value []byte) bool {
+	if !q.incomplete() {
+		return false
+	}
+	last := &q.batches[len(q.batches)-1]
+	last.closed = last.builder.SizeWith(ts, key, value) > last.limit
+	return !last.closed
 }
 
 // incomplete says whether the queue's last batch can take more records.
-func (q *queue) incomplete(batchSize int) bool {
+func (q *queue) incomplete() bool {
 	n := len(q.batches)
-	return n > 0 && q.batches[n-1].builder.Size() < batchSize
+	return n > 0 && !q.batches[n-1].full()
 }
 
 // readyAt is when the queue makes its broker ready: at once when the first batch can take no more, else
@@ -56,7 +74,7 @@ func (q *queue) readyAt(config ProducerConfig) (at kafka.Millis, any bool) {
 	switch {
 	case len(q.batches) == 0:
 		return 0, false
-	case len(q.batches) > 1 || !q.incomplete(config.BatchSize):
+	case len(q.batches) > 1 || q.batches[0].full():
 		return q.batches[0].created, true
 	}
 	return q.batches[0].created + config.Linger, true
@@ -64,7 +82,7 @@ func (q *queue) readyAt(config ProducerConfig) (at kafka.Millis, any bool) {
 
 // clone copies the queue with the batches that are being filled.
 func (q queue) clone() queue {
-	var c queue
+	c := queue{begun: q.begun}
 	for _, b := range q.batches {
 		b.builder = b.builder.Clone()
 		c.batches = append(c.batches, b)
@@ -72,7 +90,13 @@ func (q queue) clone() queue {
 	return c
 }
 
-// drainReady sends requests as long as some batch is ready and another request may be in flight.
+// drainReady sends requests as long as some batch is ready and another request may be in flight. Then the
+// sticky partitioner is told what is left: no draw comes between the checks.
+//
+// Source: Sender.sendProducerData, RecordAccumulator.partitionReady.
+//
+// Simplified: the producer's sender looks at the queues once all records of an instant are handed in. Kafka's
+// is a thread of its own and may look, and send, between two of them.
 func (p *Producer) drainReady(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	var sends []simnet.Send
 	for len(p.inFlight) < p.config.MaxInFlight {
@@ -82,7 +106,20 @@ func (p *Producer) drainReady(now kafka.Millis, j *journal.Journal) []simnet.Sen
 		}
 		sends = append(sends, p.drain(reason, cause, j))
 	}
+	p.sticky.UpdateLoad(p.queueLengths(), p.candidates())
 	return sends
+}
+
+// queueLengths gives how many batches wait, by partition; nil until every partition has had a record.
+func (p *Producer) queueLengths() []int {
+	lengths := make([]int, len(p.queues))
+	for i, q := range p.queues {
+		if !q.begun {
+			return nil
+		}
+		lengths[i] = len(q.batches)
+	}
+	return lengths
 }
 
 // ready says whether the broker is to get a request now, by which rule, and which event led to it.
@@ -94,7 +131,7 @@ func (p *Producer) ready(now kafka.Millis) (reason string, cause uint64, ok bool
 		tp := kafka.TopicPartition{Topic: p.config.Topic, Partition: kafka.Partition(i)}
 		first := q.batches[0]
 		switch waited := now - first.created; {
-		case len(q.batches) > 1 || first.builder.Size() >= p.config.BatchSize:
+		case len(q.batches) > 1 || first.full():
 			return fmt.Sprintf("the batch of %s is full (batch.size = %d bytes)", tp, p.config.BatchSize), first.cause, true
 		case waited >= p.config.Linger:
 			return fmt.Sprintf("the batch of %s had waited %d ms (linger.ms = %d)", tp, waited, p.config.Linger), first.cause, true

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -21,6 +22,11 @@ type ConsumerConfig struct {
 	FetchMaxBytes         int32        // fetch.max.bytes
 	MaxPartitionFetchSize int32        // max.partition.fetch.bytes
 	RequestTimeout        kafka.Millis // request.timeout.ms
+	MaxPollRecords        int          // max.poll.records
+	MetadataMaxAge        kafka.Millis // metadata.max.age.ms
+	// Work is what the application needs for one record: it polls again when it is through with the
+	// records of the last poll. 0: no time.
+	Work kafka.Millis
 }
 
 // DefaultConsumerConfig gives the defaults of Kafka 4.2, but for auto.offset.reset, which is "latest"
@@ -31,35 +37,52 @@ func DefaultConsumerConfig(topic string) ConsumerConfig {
 	return ConsumerConfig{
 		Topic: topic, AutoOffsetReset: "earliest", FetchMinBytes: 1, FetchMaxWait: 500,
 		FetchMaxBytes: 52428800, MaxPartitionFetchSize: 1048576, RequestTimeout: 30000,
+		MaxPollRecords: 500, MetadataMaxAge: 300000,
 	}
 }
 
 // assigned is one partition that a consumer reads.
 type assigned struct {
 	partition kafka.Partition
-	position  kafka.Offset // next to read; -1 until the leader has said where to begin
-	read      int          // records taken so far
+	position  kafka.Offset // next to hand to the application; -1 until the leader has said where to begin
+	read      int          // records handed over so far
 	stopped   bool         // an error ended the reading
 }
 
-// Consumer is one consuming client.
+// fetched is what one response brought of one partition and poll has not handed over yet.
+type fetched struct {
+	partition kafka.Partition
+	data      []byte       // batches; the first may be handed over in part; shared with the message, never written
+	from      kafka.Offset // the position that was asked for
+	cause     uint64       // Seq of the event that says the response was delivered
+}
+
+// Consumer is one consuming client with its application.
 type Consumer struct {
 	node        kafka.NodeID
 	broker      kafka.NodeID
 	config      ConsumerConfig
-	asked       bool // for metadata
+	metadata    metadata
 	topicID     [16]byte
+	known       int        // partitions of the topic, as metadata has it
+	learned     uint64     // Seq of the event that says so
 	partitions  []assigned // sorted by partition
+	listing     bool       // a ListOffsets request is under way
+	fetching    bool       // a Fetch request is under way
+	buffered    []fetched  // in the order they came
+	nextPoll    kafka.Millis
+	last        uint64 // Seq of the last event that moved something: what the next fetch follows from
 	correlation int32
 }
 
 // NewConsumer makes a consumer that reads the given partitions, sorted, from one broker. Without any it
 // asks for metadata and then has nothing to do: it is idle.
 //
-// Simplified: the membership of the group is fixed before the run: each consumer is given its
-// partitions by the assignor at once, without a coordinator, a join or a heartbeat.
+// Simplified: a group has no coordinator: each consumer is given its partitions by the assignor at once,
+// without a join or a heartbeat, before the run and again when the group's first member learns of new
+// partitions and no member is paused. A partition's position goes with it, as if it had been committed.
 func NewConsumer(node, broker kafka.NodeID, config ConsumerConfig, partitions []kafka.Partition) *Consumer {
-	c := &Consumer{node: node, broker: broker, config: config}
+	c := &Consumer{node: node, broker: broker, config: config, metadata: newMetadata(config.MetadataMaxAge)}
 	for _, p := range partitions {
 		c.partitions = append(c.partitions, assigned{partition: p, position: kafka.NoOffset})
 	}
@@ -79,16 +102,27 @@ func (c *Consumer) Ready() bool {
 	return c.topicID != [16]byte{}
 }
 
-// NextDue is when the consumer's next timer fires; ok is false when none is set.
-func (c *Consumer) NextDue() (due kafka.Millis, ok bool) { return atOnce, !c.asked }
+// Known gives the number of partitions that the consumer's metadata has and the Seq of the event that says
+// how it learned of them; 0: none is there yet.
+func (c *Consumer) Known() (partitions int, learned uint64) { return c.known, c.learned }
 
-// Tick lets the timers that are due fire.
-func (c *Consumer) Tick(kafka.Millis, *journal.Journal) []simnet.Send {
-	if c.asked {
-		return nil
+// NextDue is when the consumer's next timer fires; ok is false when none is set.
+func (c *Consumer) NextDue() (due kafka.Millis, ok bool) {
+	due, ok = c.metadata.nextDue()
+	if len(c.buffered) > 0 && (!ok || c.nextPoll < due) {
+		due, ok = c.nextPoll, true
 	}
-	c.asked = true
-	return []simnet.Send{c.send(metadataRequest(c.config.Topic), 0)}
+	return due, ok
+}
+
+// Tick lets the timers that are due fire: metadata is asked for anew, the application polls.
+func (c *Consumer) Tick(now kafka.Millis, tick kafka.Tick, out *Outside, j *journal.Journal) []simnet.Send {
+	var sends []simnet.Send
+	if c.metadata.due(now) {
+		c.metadata.asked()
+		sends = append(sends, c.send(metadataRequest(c.config.Topic), 0))
+	}
+	return append(sends, c.poll(now, tick, out, j)...)
 }
 
 func (c *Consumer) send(request kmsg.Request, cause uint64) simnet.Send {
@@ -97,108 +131,197 @@ func (c *Consumer) send(request kmsg.Request, cause uint64) simnet.Send {
 }
 
 // Receive handles one response. Cause is the Seq of the event that says it was delivered.
-func (c *Consumer) Receive(_ kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
+func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	c.last = cause
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
 		topic := response.Topics[0]
+		c.metadata.answered(now)
 		c.topicID = topic.TopicID
-		cause = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: len(topic.Partitions)})
-		if len(c.partitions) == 0 {
-			return nil
+		if n := len(topic.Partitions); n != c.known {
+			c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: n, Before: c.known})
+			c.known, c.learned = n, c.last
 		}
-		return []simnet.Send{c.send(c.listOffsetsRequest(), cause)}
 	case *kmsg.ListOffsetsResponse:
-		cause = c.reset(response, cause, j)
+		c.listing = false
+		c.reset(response, cause, j)
 	case *kmsg.FetchResponse:
-		cause = c.take(response, cause, j)
+		c.fetching = false
+		c.take(response, cause, j)
 	default:
 		panic(fmt.Sprintf("consumer %s: no handler for %s", c.node, m.API()))
 	}
-	if request := c.fetchRequest(); request != nil {
-		return []simnet.Send{c.send(request, cause)}
-	}
-	return nil
+	return c.poll(now, tick, out, j)
 }
 
-// reset sets the positions from the leader's answer; it returns the last event.
-func (c *Consumer) reset(response *kmsg.ListOffsetsResponse, cause uint64, j *journal.Journal) uint64 {
-	last := cause
-	for _, result := range response.Topics[0].Partitions {
-		a := c.find(result.Partition)
-		if result.ErrorCode != 0 {
-			a.position, a.stopped = 0, true
-			last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Error: errorName(result.ErrorCode)})
-			continue
+// Assign gives the consumer other partitions to read, sorted; positions says where to go on in those that
+// a member of the group had read before. Cause is the Seq of the event that says so.
+func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.Partition, positions map[kafka.Partition]kafka.Offset, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	var list []assigned
+	for _, p := range partitions {
+		a := assigned{partition: p, position: kafka.NoOffset}
+		if had := c.find(p); had != nil {
+			a = *had
+		} else if position, ok := positions[p]; ok {
+			a.position = position
 		}
-		a.position = kafka.Offset(result.Offset)
-		last = j.Append(c.node, cause, journal.PositionReset{TopicPartition: c.name(a), To: a.position, Policy: c.config.AutoOffsetReset})
+		list = append(list, a)
 	}
-	return last
+	c.partitions, c.last = list, cause
+	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return c.find(f.partition) == nil })
+	return c.poll(now, tick, out, j)
 }
 
-// take reads the records of a fetch response and moves the positions; it returns the last event.
-func (c *Consumer) take(response *kmsg.FetchResponse, cause uint64, j *journal.Journal) uint64 {
-	last := cause
-	for _, topic := range response.Topics {
-		for _, result := range topic.Partitions {
-			a := c.find(result.Partition)
-			if result.ErrorCode != 0 {
-				a.stopped = true
-				last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(result.ErrorCode)})
+// poll asks for what is missing and, unless the application is at work, hands over what has come: up to
+// max.poll.records, then it works.
+//
+// Source: KafkaConsumer.poll, FetchCollector.
+func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *journal.Journal) []simnet.Send {
+	for c.nextPoll <= now && len(c.buffered) > 0 {
+		left := c.config.MaxPollRecords
+		for left > 0 && len(c.buffered) > 0 {
+			f := &c.buffered[0]
+			event, rest, late := c.handOver(f, left, tick, out)
+			cause := f.cause
+			if f.data = rest; len(rest) == 0 {
+				c.buffered = c.buffered[1:]
+			}
+			left -= event.Records
+			if event.Records == 0 && event.From == event.To {
 				continue
 			}
-			if len(result.RecordBatches) > 0 {
-				last = j.Append(c.node, cause, c.decode(a, result.RecordBatches))
+			c.last = j.Append(c.node, cause, event)
+			for _, l := range late {
+				j.Append(c.node, c.last, l)
+			}
+		}
+		c.nextPoll = now + kafka.Millis(c.config.MaxPollRecords-left)*c.config.Work
+	}
+	return c.ask()
+}
+
+// ask sends the requests that are wanted: positions where there are none, records where none are
+// buffered. One fetch is under way at a time; a partition that is new waits for it.
+func (c *Consumer) ask() []simnet.Send {
+	if c.known == 0 || len(c.partitions) == 0 {
+		return nil
+	}
+	var sends []simnet.Send
+	if !c.listing {
+		if request := c.listOffsetsRequest(); request != nil {
+			c.listing = true
+			sends = append(sends, c.send(request, c.last))
+		}
+	}
+	if !c.fetching {
+		if request := c.fetchRequest(); request != nil {
+			c.fetching = true
+			sends = append(sends, c.send(request, c.last))
+		}
+	}
+	return sends
+}
+
+// reset sets the positions from the leader's answer.
+func (c *Consumer) reset(response *kmsg.ListOffsetsResponse, cause uint64, j *journal.Journal) {
+	for _, result := range response.Topics[0].Partitions {
+		a := c.find(kafka.Partition(result.Partition))
+		switch {
+		case a == nil || a.position != kafka.NoOffset: // not its own any more
+		case result.ErrorCode != 0:
+			a.position, a.stopped = 0, true
+			c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Error: errorName(result.ErrorCode)})
+		default:
+			a.position = kafka.Offset(result.Offset)
+			c.last = j.Append(c.node, cause, journal.PositionReset{TopicPartition: c.name(a), To: a.position, Policy: c.config.AutoOffsetReset})
+		}
+	}
+}
+
+// take buffers the records of a fetch response. What came of a partition that is not its own any more is
+// dropped.
+func (c *Consumer) take(response *kmsg.FetchResponse, cause uint64, j *journal.Journal) {
+	for _, topic := range response.Topics {
+		for _, result := range topic.Partitions {
+			a := c.find(kafka.Partition(result.Partition))
+			switch {
+			case a == nil:
+			case result.ErrorCode != 0:
+				a.stopped = true
+				c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(result.ErrorCode)})
+			case len(result.RecordBatches) > 0:
+				c.buffered = append(c.buffered, fetched{partition: a.partition, data: result.RecordBatches, from: a.position, cause: cause})
 			}
 		}
 	}
-	return last
 }
 
-// decode walks the batches of one partition. Records before the position are dropped, because a response
-// begins with the whole batch that holds it; a batch that is cut at the end is dropped too.
+// handOver gives the application up to most records of what was fetched, and the destination the events in
+// them; rest is what is left. Records before the position are dropped, because a response begins with the
+// whole batch that holds it; a batch that is cut at the end is dropped too.
 //
 // Source: CompletedFetch.
-func (c *Consumer) decode(a *assigned, data []byte) journal.RecordsRead {
-	event := journal.RecordsRead{TopicPartition: c.name(a), From: a.position}
+func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside) (event journal.RecordsRead, rest []byte, late []journal.EventSeenLate) {
+	a := c.find(f.partition)
+	event = journal.RecordsRead{TopicPartition: c.name(a), From: a.position, To: a.position}
+	data := f.data
 	for {
 		b, err := record.Parse(data)
 		if errors.Is(err, record.ErrEnd) || errors.Is(err, record.ErrTorn) {
-			break
+			return event, nil, late
 		}
-		if err == nil {
+		if err == nil && a.position <= max(b.BaseOffset, f.from) { // the first time
 			err = b.CheckCRC() // check.crcs
 		}
 		if err != nil {
 			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
 		}
-		data = data[b.Size():]
 		scanner := b.Scan()
 		for scanner.Next() {
+			r := scanner.Record()
 			switch {
-			case scanner.Record().Offset < a.position:
-				event.Skipped++
-			case !b.Attributes.Control():
+			case r.Offset < a.position:
+				if a.position == f.from {
+					event.Skipped++
+				}
+			case b.Attributes.Control():
+			case event.Records == most:
+				return event, data, late
+			default:
 				event.Records++
+				a.read++
+				if l, isLate := c.process(a, r, tick, out); isLate {
+					late = append(late, l)
+				}
+				a.position, event.To = r.Offset+1, r.Offset+1
 			}
 		}
 		if err := scanner.Err(); err != nil {
 			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
 		}
 		a.position = max(a.position, b.NextOffset())
+		event.To = a.position
+		data = data[b.Size():]
 	}
-	a.read += event.Records
-	event.To = a.position
-	return event
 }
 
-func (c *Consumer) find(partition int32) *assigned {
+// process is the application's work on one record: the destination takes the event.
+func (c *Consumer) process(a *assigned, r record.Record, tick kafka.Tick, out *Outside) (late journal.EventSeenLate, isLate bool) {
+	entity, version, ok := eventOf(r.Key, r.Value)
+	if !ok {
+		return late, false
+	}
+	return out.Destination.take(entity, Sight{Version: version, At: c.name(a), Offset: r.Offset, Tick: tick, Member: c.node})
+}
+
+// find gives the state of a partition, nil if it is not assigned.
+func (c *Consumer) find(partition kafka.Partition) *assigned {
 	for i := range c.partitions {
-		if c.partitions[i].partition == kafka.Partition(partition) {
+		if c.partitions[i].partition == partition {
 			return &c.partitions[i]
 		}
 	}
-	panic(fmt.Sprintf("consumer %s: partition %d was not asked for", c.node, partition))
+	return nil
 }
 
 func (c *Consumer) name(a *assigned) kafka.TopicPartition {
@@ -208,6 +331,7 @@ func (c *Consumer) name(a *assigned) kafka.TopicPartition {
 // Clone gives a consumer in the same state.
 func (c *Consumer) Clone() *Consumer {
 	n := *c
-	n.partitions = append([]assigned(nil), c.partitions...)
+	n.partitions = slices.Clone(c.partitions)
+	n.buffered = slices.Clone(c.buffered)
 	return &n
 }

@@ -12,6 +12,6 @@
 // Simplified: the producer runs with enable.idempotence=false and does not retry: the network loses
 // nothing, and a refused batch is given up at once.
 //
-// Simplified: the consumer's application takes every record of a response at once and without any
-// work; max.poll.records does not divide a response, and nothing is committed.
+// Simplified: an event is at the destination as soon as poll has returned its record; the time that the
+// application works on it comes after. Nothing is committed.
 package client

@@ -5,6 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
@@ -25,6 +26,7 @@ type ProducerConfig struct {
 	Acks           int16        // -1 is all
 	RequestTimeout kafka.Millis // request.timeout.ms
 	Compression    record.Codec // compression.type
+	MetadataMaxAge kafka.Millis // metadata.max.age.ms
 }
 
 // DefaultProducerConfig gives the defaults of Kafka 4.2.
@@ -33,7 +35,7 @@ type ProducerConfig struct {
 func DefaultProducerConfig(topic string) ProducerConfig {
 	return ProducerConfig{
 		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", Linger: 5, BatchSize: 16384,
-		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000,
+		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000, MetadataMaxAge: 300000,
 	}
 }
 
@@ -46,12 +48,13 @@ type Producer struct {
 	keyed    partitioner.Partitioner
 	rnd      prng.Rand
 	sticky   partitioner.Sticky
+	older    partitioner.Sticky480
 	turn     partitioner.RoundRobin
-	workload Workload
-	begun    bool         // the workload runs
+	workload deal
+	sending  bool         // the workload runs
 	nextSend kafka.Millis // when the workload hands in its next records
 
-	asked       bool // for metadata
+	metadata    metadata
 	topicID     [16]byte
 	leaders     []kafka.Partition // partitions with a leader, sorted; shared by clones, never written
 	queues      []queue           // by partition; empty until metadata is there
@@ -59,7 +62,6 @@ type Producer struct {
 	correlation int32
 	inFlight    []inFlight
 
-	next         int // records of the workload handed in so far
 	produced     int
 	acknowledged int
 	failed       int
@@ -72,33 +74,46 @@ type inFlight struct {
 }
 
 // NewProducer makes a producer that talks to one broker. It asks for metadata at its first tick and
-// sends its workload from [Producer.Begin] on.
-func NewProducer(node, broker kafka.NodeID, start kafka.Timestamp, config ProducerConfig, workload Workload, rnd prng.Rand) (*Producer, error) {
+// sends its workload from [Producer.Start] on. Draws is what the workload draws from: all producers of one
+// workload are given the same.
+func NewProducer(node, broker kafka.NodeID, start kafka.Timestamp, config ProducerConfig, workload Workload, rnd, draws prng.Rand) (*Producer, error) {
 	keyed, err := partitioner.ByName(config.Partitioner)
 	if err != nil {
 		return nil, err
 	}
 	return &Producer{
 		node: node, broker: broker, start: start, config: config, keyed: keyed, rnd: rnd,
-		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: workload,
+		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: newDeal(workload, draws),
+		metadata: newMetadata(config.MetadataMaxAge),
 	}, nil
 }
 
 // Node gives the producer's name on the network.
 func (p *Producer) Node() kafka.NodeID { return p.node }
 
-// Begin starts the workload: its first records are handed in at now.
-func (p *Producer) Begin(now kafka.Millis) { p.begun, p.nextSend = p.workload.Rate > 0, now }
+// Start lets the application hand in its workload, from now on; false: it does so already.
+func (p *Producer) Start(now kafka.Millis) bool {
+	if p.sending {
+		return false
+	}
+	p.sending, p.nextSend = true, now
+	return true
+}
+
+// Stop makes the application hand in nothing more of its workload; false: it has stopped already.
+func (p *Producer) Stop() bool {
+	was := p.sending
+	p.sending = false
+	return was
+}
 
 // Ready says whether the producer knows its topic.
 func (p *Producer) Ready() bool { return len(p.queues) > 0 }
 
-// NextDue is when the producer's next timer fires; ok is false when none is set.
+// NextDue is when the producer's next timer fires.
 func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
-	if !p.asked {
-		return atOnce, true
-	}
-	if p.begun {
+	due, ok = p.metadata.nextDue()
+	if p.sending && p.workload.Rate > 0 && p.Ready() && (!ok || p.nextSend < due) {
 		due, ok = p.nextSend, true
 	}
 	if len(p.inFlight) >= p.config.MaxInFlight {
@@ -112,60 +127,99 @@ func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
 	return due, ok
 }
 
-// Tick lets the timers that are due fire: the application hands in records, lingering batches go out.
-func (p *Producer) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
-	if !p.asked {
-		p.asked = true
-		return []simnet.Send{{To: p.broker, Request: metadataRequest(p.config.Topic), Correlation: p.correlate()}}
+// Tick lets the timers that are due fire: metadata is asked for anew, the application hands in records,
+// lingering batches go out.
+func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []simnet.Send {
+	var sends []simnet.Send
+	if p.metadata.due(now) {
+		p.metadata.asked()
+		sends = append(sends, simnet.Send{To: p.broker, Request: metadataRequest(p.config.Topic), Correlation: p.correlate()})
 	}
-	if p.begun && p.nextSend <= now {
+	if p.sending && p.workload.Rate > 0 && p.Ready() && p.nextSend <= now {
 		p.nextSend += p.workload.Every
 		for range p.workload.Rate {
-			key, value := p.workload.record(p.next)
-			p.next++
-			p.hand(now, key, value, 0, j)
+			p.handNext(now, out, j)
 		}
 	}
-	return p.drainReady(now, j)
+	return append(sends, p.drainReady(now, j)...)
 }
 
-// Produce hands in one record; a nil key is no key, a nil value makes the producer's application choose
-// one. Cause is the Seq of the event that asked for it. It returns why it cannot, in words.
-func (p *Producer) Produce(now kafka.Millis, key, value []byte, cause uint64, j *journal.Journal) (sends []simnet.Send, err error) {
+// handNext draws the workload's next record and hands it in, if it is this producer's.
+func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) {
+	index, mine := p.workload.draw()
+	if !mine {
+		return
+	}
+	entity, key := "", []byte(nil)
+	if index >= 0 {
+		entity = p.workload.Entities[index]
+	}
+	version := out.Source.number(entity)
+	if index >= 0 {
+		key = p.workload.key(index, version)
+	}
+	p.hand(now, handed{key: key, value: p.workload.value(entity, version)}, 0, out, j)
+}
+
+// handed is one record as the application hands it to the producer.
+type handed struct {
+	key, value []byte // a nil key is no key
+	named      bool   // it names its partition, to
+	to         kafka.Partition
+}
+
+// Produce hands in one record as a command says. Cause is the Seq of the event that asked for it. It
+// returns why it cannot, in words.
+func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, out *Outside, j *journal.Journal) (sends []simnet.Send, err error) {
 	if !p.Ready() {
 		return nil, fmt.Errorf("%s has no metadata of %s yet", p.node, p.config.Topic)
 	}
-	if value == nil {
-		value = fmt.Appendf(nil, "event by hand %d", p.produced+1)
+	if cmd.Named && int(cmd.To) >= len(p.queues) {
+		return nil, fmt.Errorf("%s knows %s of %s; partition %d is not one of them", p.node, kafka.Count(len(p.queues), "partition"), p.config.Topic, cmd.To)
 	}
-	if size := record.RecordSizeUpperBound(key, value) + record.HeaderSize; size > p.config.MaxRequestSize {
+	r := handed{value: []byte(cmd.Value), named: cmd.Named, to: cmd.To}
+	if !cmd.Keyless {
+		r.key = []byte(cmd.Key)
+	}
+	if cmd.Default {
+		r.value = Workload{}.value("", out.Source.number(cmd.Key))
+	}
+	if size := record.RecordSizeUpperBound(r.key, r.value) + record.HeaderSize; size > p.config.MaxRequestSize {
 		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
 	}
-	p.hand(now, key, value, cause, j)
+	p.hand(now, r, cause, out, j)
 	return p.drainReady(now, j), nil
 }
 
 // hand partitions one record and appends it to its partition's queue.
-func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *journal.Journal) {
+func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, j *journal.Journal) {
 	n := int32(len(p.queues))
 	ts := p.start + kafka.Timestamp(now)
-	chosen, keyed := p.keyed.Partition(key, n)
-	event := journal.RecordPartitioned{Key: string(key), Partitioner: p.config.Partitioner, Partitions: int(n)}
-	if keyed {
-		event.Hash = p.keyed.Hash(key).Mapped()
-	} else {
-		chosen = p.chooseKeyless(ts, key, value, cause, j)
+	event := journal.RecordPartitioned{Key: string(r.key), Partitioner: p.config.Partitioner, Partitions: int(n)}
+	chosen, keyed := p.keyed.Partition(r.key, n)
+	switch {
+	case r.named:
+		chosen, event.Named = r.to, true
+		p.makeRoom(chosen, ts, r.key, r.value, cause, j)
+	case keyed:
+		event.Hash = p.keyed.Hash(r.key).Mapped()
+		p.makeRoom(chosen, ts, r.key, r.value, cause, j)
+	default:
+		chosen = p.chooseKeyless(ts, r.key, r.value, cause, j)
 		event.Keyless, event.Partitioner = true, p.config.Keyless
 	}
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
+	if r.key != nil {
+		out.Source.count(r.key)
+	}
 	q := &p.queues[chosen]
-	grown := q.append(now, ts, key, value, seq, p.config)
-	if keyed || p.config.Keyless != "sticky" {
+	grown := q.append(now, ts, r.key, r.value, seq, p.config)
+	if !event.Keyless || p.config.Keyless != "sticky" {
 		return
 	}
-	if change, ok := p.sticky.Appended(grown, q.incomplete(p.config.BatchSize), &p.rnd, p.candidates()); ok {
+	if change, ok := p.sticky.Appended(grown, q.incomplete(), &p.rnd, p.candidates()); ok {
 		p.switched(change, seq, j)
 	}
 }
@@ -174,12 +228,16 @@ func (p *Producer) hand(now kafka.Millis, key, value []byte, cause uint64, j *jo
 //
 // Source: RecordAccumulator.append and partitionChanged.
 func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) kafka.Partition {
-	if p.config.Keyless == "round-robin" {
+	switch p.config.Keyless {
+	case "round-robin":
 		return p.turn.Partition(p.candidates())
+	case "sticky-480":
+		p.makeRoom(p.older.Partition(&p.rnd, p.candidates()), ts, key, value, cause, j)
+		return p.older.Partition(&p.rnd, p.candidates())
 	}
 	for {
 		chosen := p.sticky.Partition(&p.rnd, p.candidates())
-		if p.queues[chosen].takes(ts, key, value, p.config.BatchSize) {
+		if p.queues[chosen].takes(ts, key, value) {
 			return chosen
 		}
 		change, ok := p.sticky.Appended(0, false, &p.rnd, p.candidates())
@@ -190,10 +248,28 @@ func (p *Producer) chooseKeyless(ts kafka.Timestamp, key, value []byte, cause ui
 	}
 }
 
+// makeRoom tells the sticky partitioner of KIP-480 when a record, with a key or without, needs a new batch in
+// the partition chosen for it.
+//
+// Source: KafkaProducer.doSend (3.2).
+func (p *Producer) makeRoom(chosen kafka.Partition, ts kafka.Timestamp, key, value []byte, cause uint64, j *journal.Journal) {
+	if p.config.Keyless != "sticky-480" || p.queues[chosen].takes(ts, key, value) {
+		return
+	}
+	if change, ok := p.older.NewBatch(chosen, &p.rnd, p.candidates()); ok {
+		p.switched(change, cause, j)
+	}
+}
+
 func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.Journal) {
-	j.Append(p.node, cause, journal.StickyPartitionSwitched{
-		From: change.From, To: change.To, Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize),
-	})
+	event := journal.StickyPartitionSwitched{
+		From: change.From, To: change.To, Rule: p.config.Keyless,
+		Bytes: int(change.ProducedBytes), BatchSize: int(change.BatchSize), Forced: change.Forced,
+	}
+	if load := change.Load; load != nil {
+		event.Partitions, event.Queues, event.Weights = load.Partitions, load.Queues, load.Weights
+	}
+	j.Append(p.node, cause, event)
 }
 
 func (p *Producer) candidates() partitioner.Candidates {
@@ -209,17 +285,23 @@ func (p *Producer) correlate() int32 {
 func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
-		topic := response.Topics[0]
-		p.topicID = topic.TopicID
-		p.leaders = partitionsOf(topic)
-		p.queues = make([]queue, len(topic.Partitions))
-		j.Append(p.node, cause, journal.MetadataLearned{Topic: p.config.Topic, Partitions: len(topic.Partitions)})
+		p.learn(now, response.Topics[0], cause, j)
 	case *kmsg.ProduceResponse:
 		p.acknowledge(m.Correlation, response, cause, j)
 	default:
 		panic(fmt.Sprintf("producer %s: no handler for %s", p.node, m.API()))
 	}
 	return p.drainReady(now, j)
+}
+
+// learn takes what a Metadata response says of the topic; partitions that are new get a queue.
+func (p *Producer) learn(now kafka.Millis, topic kmsg.MetadataResponseTopic, cause uint64, j *journal.Journal) {
+	p.metadata.answered(now)
+	p.topicID, p.leaders = topic.TopicID, partitionsOf(topic)
+	if before := len(p.queues); before < len(topic.Partitions) {
+		p.queues = append(p.queues, make([]queue, len(topic.Partitions)-before)...)
+		j.Append(p.node, cause, journal.MetadataLearned{Topic: p.config.Topic, Partitions: len(p.queues), Before: before})
+	}
 }
 
 // acknowledge takes the answer to a Produce request.

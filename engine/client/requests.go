@@ -2,6 +2,7 @@ package client
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -44,13 +45,17 @@ func partitionsOf(topic kmsg.MetadataResponseTopic) []kafka.Partition {
 	return list
 }
 
-// listOffsetsRequest asks for the end of the log that auto.offset.reset names.
+// listOffsetsRequest asks, for every partition without a position, for the end of the log that
+// auto.offset.reset names; nil when all have one.
 func (c *Consumer) listOffsetsRequest() kmsg.Request {
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Version, request.ReplicaID, request.TimeoutMillis = listOffsetsVersion, -1, int32(c.config.RequestTimeout)
 	rt := kmsg.NewListOffsetsRequestTopic()
 	rt.Topic = c.config.Topic
 	for _, a := range c.partitions {
+		if a.position != kafka.NoOffset {
+			continue
+		}
 		rp := kmsg.NewListOffsetsRequestTopicPartition()
 		rp.Partition, rp.Timestamp = int32(a.partition), -2
 		if c.config.AutoOffsetReset == "latest" {
@@ -58,11 +63,15 @@ func (c *Consumer) listOffsetsRequest() kmsg.Request {
 		}
 		rt.Partitions = append(rt.Partitions, rp)
 	}
+	if len(rt.Partitions) == 0 {
+		return nil
+	}
 	request.Topics = append(request.Topics, rt)
 	return request
 }
 
-// fetchRequest asks for what comes next in every partition; nil when there is none to read.
+// fetchRequest asks for what comes next in every partition of which nothing is buffered; nil when there
+// is none to read.
 func (c *Consumer) fetchRequest() kmsg.Request {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version, request.SessionEpoch = fetchVersion, noSession
@@ -70,7 +79,8 @@ func (c *Consumer) fetchRequest() kmsg.Request {
 	rt := kmsg.NewFetchRequestTopic()
 	rt.TopicID = c.topicID
 	for _, a := range c.partitions {
-		if a.stopped {
+		isBuffered := slices.ContainsFunc(c.buffered, func(f fetched) bool { return f.partition == a.partition })
+		if a.stopped || a.position == kafka.NoOffset || isBuffered {
 			continue
 		}
 		rp := kmsg.NewFetchRequestTopicPartition()

@@ -1,34 +1,158 @@
 package client
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 )
 
-// Workload is what a producer's application sends by itself.
+// Workload is what a producer's application sends by itself: events of entities, each event a record.
 type Workload struct {
-	// Keys are sent in turn, over and over; only read. Empty: the records have no key.
-	Keys []string
+	// Entities are what the events are about; only read. Empty: the records have no key.
+	Entities []string
+	// Weights say how often each entity is drawn, in proportion; only read. Nil: the entities come in
+	// turn, over and over.
+	Weights []int
+	// KeyBy says what the application uses as a record's key.
+	KeyBy KeyBy
 	// Rate is the number of records that are handed to the producer at once every Every ms; 0: none.
 	Rate  int
 	Every kafka.Millis
 	// ValueBytes is the least length of a value; shorter ones are filled up with dots.
 	ValueBytes int
+	// Turn and Turns deal the records to several producers with the same workload: this one hands in
+	// every Turns-th pass through the entities, or record where there are no passes. Turns 0 is one.
+	Turn, Turns int
 }
 
-// record gives key and value of the record number n of the workload, from 0. The value says which event
-// of its key it is, from 1.
-func (w Workload) record(n int) (key, value []byte) {
-	event := n + 1
-	if len(w.Keys) > 0 {
-		key = []byte(w.Keys[n%len(w.Keys)])
-		event = n/len(w.Keys) + 1
+// KeyBy is the application's choice of a key.
+type KeyBy string
+
+// The choices.
+const (
+	KeyByEntity KeyBy = "entity"           // the entity: its events share a key for ever
+	KeyByState  KeyBy = "entity-and-state" // changes in the entity's life
+	KeyByRegion KeyBy = "region"           // one of three, for all entities
+)
+
+// KeyBys lists the choices. The slice is the caller's own.
+func KeyBys() []string { return []string{string(KeyByEntity), string(KeyByState), string(KeyByRegion)} }
+
+// states are what an entity goes through, one an event, over and over.
+var states = [...]string{"created", "paid", "packed", "shipped"}
+
+// regions are where ten entities in a row are.
+var regions = [...]string{"eu", "eu", "us", "eu", "eu", "us", "eu", "ap", "eu", "us"}
+
+// Keys gives the different keys that the workload's records can have, in the order in which one pass after
+// another would bring them. None means that records have no key.
+func (w Workload) Keys() []string {
+	passes := 1
+	if w.KeyBy == KeyByState {
+		passes = len(states)
 	}
-	text := "event " + strconv.Itoa(event)
+	var keys []string
+	seen := map[string]bool{}
+	for version := 1; version <= passes; version++ {
+		for index := range w.Entities {
+			if key := string(w.key(index, version)); !seen[key] {
+				seen[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// key gives the key of an event: of the entity with that index, its version-th.
+func (w Workload) key(index, version int) []byte {
+	entity := w.Entities[index]
+	switch w.KeyBy {
+	case KeyByState:
+		return []byte(entity + "/" + states[(version-1)%len(states)])
+	case KeyByRegion:
+		return []byte(regions[index%len(regions)])
+	}
+	return []byte(entity)
+}
+
+// value gives the value of an event. It names the entity where the key does not, and always the version.
+func (w Workload) value(entity string, version int) []byte {
+	text := eventWord + strconv.Itoa(version)
+	if entity != "" && w.KeyBy != KeyByEntity && w.KeyBy != "" {
+		text = entity + " " + text
+	}
 	if fill := w.ValueBytes - len(text); fill > 0 {
 		text += strings.Repeat(".", fill)
 	}
-	return key, []byte(text)
+	return []byte(text)
+}
+
+// eventWord stands before the version in a value.
+const eventWord = "event "
+
+// eventOf reads what an application wrote: whose event a record is, and which. Without a version in the
+// value ok is false.
+//
+// Simplified: a record's version is the number in its value, as in "event 7"; a value of another form has
+// none, and the destination cannot tell whether it is late.
+func eventOf(key, value []byte) (entity []byte, version int, ok bool) {
+	word := []byte(eventWord)
+	at := bytes.LastIndex(value, word)
+	if at < 0 {
+		return nil, 0, false
+	}
+	digits := bytes.TrimRight(value[at+len(word):], ".")
+	for _, digit := range digits {
+		if digit < '0' || digit > '9' || version > 1e9 {
+			return nil, 0, false
+		}
+		version = version*10 + int(digit-'0')
+	}
+	if version == 0 {
+		return nil, 0, false
+	}
+	if before := value[:at]; len(before) > 1 {
+		return before[:len(before)-1], version, true // without the space
+	}
+	return key, version, true
+}
+
+// deal is a workload on its way: it draws the entities of all records and knows which are this producer's.
+type deal struct {
+	Workload
+	cumulative []int // of Weights; shared by clones, never written
+	rnd        prng.Rand
+	next       int // records drawn so far, those of other producers too
+}
+
+func newDeal(w Workload, rnd prng.Rand) deal {
+	d := deal{Workload: w, rnd: rnd}
+	sum := 0
+	for _, weight := range w.Weights {
+		sum += weight
+		d.cumulative = append(d.cumulative, sum)
+	}
+	return d
+}
+
+// draw gives the index of the next record's entity, -1 where there is none, and whether the record is
+// this producer's.
+func (d *deal) draw() (index int, mine bool) {
+	n, pass := d.next, d.next
+	d.next++
+	switch {
+	case len(d.Entities) == 0:
+		index = -1
+	case d.cumulative != nil:
+		drawn := d.rnd.IntN(d.cumulative[len(d.cumulative)-1])
+		index, _ = slices.BinarySearch(d.cumulative, drawn+1)
+	default:
+		index, pass = n%len(d.Entities), n/len(d.Entities)
+	}
+	return index, d.Turns < 2 || pass%d.Turns == d.Turn
 }

@@ -11,8 +11,8 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Command is one thing to do, as a value. The concrete types are [Produce], [Pause], [Resume] and
-// [Wait].
+// Command is one thing to do, as a value. The concrete types are [AddPartitions], [Pause], [Produce],
+// [Resume], [StartSending], [StopSending] and [Wait].
 type Command interface {
 	// String gives the canonical line of text.
 	String() string
@@ -32,9 +32,13 @@ type verb struct {
 
 // verbs is the grammar, in alphabetical order.
 var verbs = [...]verb{
+	{"add-partitions", "add-partitions TOPIC to COUNT", parseAddPartitions},
 	{"pause", "pause NODE", parsePause},
 	{"produce", "produce PRODUCER [KEY [VALUE]]", parseProduce},
+	{"produce-to", "produce-to PRODUCER PARTITION [KEY [VALUE]]", parseProduceTo},
 	{"resume", "resume NODE", parseResume},
+	{"start-sending", "start-sending PRODUCER", parseStartSending},
+	{"stop-sending", "stop-sending PRODUCER", parseStopSending},
 	{"wait", "wait DURATION, as 500ms, 45s, 5m or 2h", parseWait},
 }
 

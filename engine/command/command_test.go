@@ -22,6 +22,12 @@ func TestParse(t *testing.T) {
 		{`produce p1 "-"`, Produce{Producer: "p1", Key: "-", Default: true}, `produce p1 "-"`},
 		{`produce p0 "a b" "c\nd"`, Produce{Producer: "p0", Key: "a b", Value: "c\nd"}, `produce p0 "a b" "c\nd"`},
 		{"produce p0 日本", Produce{Producer: "p0", Key: "日本", Default: true}, "produce p0 日本"},
+		{"produce-to p0 2", Produce{Producer: "p0", Named: true, To: 2, Keyless: true, Default: true}, "produce-to p0 2"},
+		{`produce-to p0 2 "order-7" paid`, Produce{Producer: "p0", Named: true, To: 2, Key: "order-7", Value: "paid"}, "produce-to p0 2 order-7 paid"},
+		{"produce-to p0 02 - paid", Produce{Producer: "p0", Named: true, To: 2, Keyless: true, Value: "paid"}, "produce-to p0 2 - paid"},
+		{"add-partitions orders to 6", AddPartitions{Topic: "orders", Count: 6}, "add-partitions orders to 6"},
+		{"stop-sending p0", StopSending{"p0"}, "stop-sending p0"},
+		{"start-sending p0", StartSending{"p0"}, "start-sending p0"},
 		{"pause c1", Pause{"c1"}, "pause c1"},
 		{"resume b1", Resume{"b1"}, "resume b1"},
 		{"wait 45s", Wait{45000}, "wait 45s"},
@@ -58,6 +64,16 @@ func TestParseRefuses(t *testing.T) {
 		{"produce p0 a b c", "produce PRODUCER"},
 		{"produce  p0", "must stand in double quotes"},
 		{"produce p0 ", "must stand in double quotes"},
+		{"produce-to p0", "produce-to PRODUCER PARTITION"},
+		{"produce-to p0 x", "produce-to PRODUCER PARTITION"},
+		{"produce-to p0 -1", "produce-to PRODUCER PARTITION"},
+		{"produce-to p0 1 a b c", "produce-to PRODUCER PARTITION"},
+		{"add-partitions orders", "add-partitions TOPIC to COUNT"},
+		{"add-partitions orders 6", "add-partitions TOPIC to COUNT"},
+		{"add-partitions orders to 0", "from 1 to 1000000"},
+		{"add-partitions orders to 99999999999", "from 1 to 1000000"},
+		{"stop-sending", "stop-sending PRODUCER"},
+		{"start-sending p0 p1", "start-sending PRODUCER"},
 		{`produce p0 "a`, "no end"},
 		{`produce p0 "a"b`, "a space is missing"},
 		{`produce p0 "\xff"`, "not valid UTF-8"},
@@ -83,7 +99,7 @@ func TestParseRefuses(t *testing.T) {
 
 // FuzzParse: what parses has one canonical spelling that parses back to the same command.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"produce p0", `produce p0 "a b" "-"`, "pause c1", "wait 45s", `resume "x`, "wait 60s", `produce p0 "-" -`} {
+	for _, s := range []string{"produce p0", `produce p0 "a b" "-"`, "pause c1", "wait 45s", `resume "x`, "wait 60s", "produce-to p0 2 - v", "add-partitions orders to 6", "stop-sending p0", `produce p0 "-" -`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

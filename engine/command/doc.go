@@ -9,6 +9,9 @@
 //	produce p0 order-7         a record with the key order-7
 //	produce p0 "" paid         an empty key is a key; the value is paid
 //	produce p0 - paid          - is no key (null); a key that is a hyphen is written "-"
+//	produce-to p0 2 order-7    the record names its partition
+//	stop-sending p0            the application of p0 hands in no more records; start-sending p0 goes on
+//	add-partitions orders to 6 the topic has six partitions afterwards
 //	pause c1                   the process c1 stands still; what arrives for it waits
 //	resume c1
 //	wait 45s                   45 seconds pass before the next tick (ms, s, m, h)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strconv"
 	"strings"
 
 	"loglab/engine/kafka"
@@ -12,6 +13,9 @@ const noKey = "-"
 // Produce hands one record to a producer, which partitions, batches and sends it like any other.
 type Produce struct {
 	Producer kafka.NodeID
+	// Named means that the record names its partition, To; no partitioner is asked then.
+	Named bool
+	To    kafka.Partition
 	// Keyless means that the key is null; Key is then empty. An empty Key of a record that is not
 	// keyless is a key of no bytes.
 	Keyless bool
@@ -35,12 +39,38 @@ func parseProduce(words []word) (Command, error) {
 	return c, nil
 }
 
-// Verb gives "produce".
-func (Produce) Verb() string { return "produce" }
+// parseProduceTo takes "PRODUCER PARTITION [KEY [VALUE]]".
+func parseProduceTo(words []word) (Command, error) {
+	if len(words) < 2 || words[1].quoted {
+		return nil, errUsage
+	}
+	n, err := strconv.ParseUint(words[1].text, 10, 31)
+	if err != nil {
+		return nil, errUsage
+	}
+	rest, err := parseProduce(append([]word{words[0]}, words[2:]...))
+	if err != nil {
+		return nil, err
+	}
+	c := rest.(Produce)
+	c.Named, c.To = true, kafka.Partition(n)
+	return c, nil
+}
+
+// Verb gives "produce", or "produce-to" when the record names its partition.
+func (c Produce) Verb() string {
+	if c.Named {
+		return "produce-to"
+	}
+	return "produce"
+}
 
 // String gives the canonical text.
 func (c Produce) String() string {
-	words := []string{"produce", string(c.Producer)}
+	words := []string{c.Verb(), string(c.Producer)}
+	if c.Named {
+		words = append(words, strconv.Itoa(int(c.To)))
+	}
 	switch {
 	case !c.Keyless && c.Key == noKey:
 		words = append(words, `"-"`)

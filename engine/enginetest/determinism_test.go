@@ -42,15 +42,27 @@ func draw(seed uint64) drawn {
 		p.Config.BatchSize, p.Config.Linger = 100+rnd.IntN(1500), kafka.Millis(rnd.IntN(30))
 		p.Config.Compression = []record.Codec{record.None, record.Gzip, record.Snappy, record.LZ4, record.Zstd}[rnd.IntN(5)]
 		for i := range rnd.IntN(30) {
-			p.Workload.Keys = append(p.Workload.Keys, fmt.Sprintf("key-%d", i))
+			p.Workload.Entities = append(p.Workload.Entities, fmt.Sprintf("key-%d", i))
 		}
+		if n := len(p.Workload.Entities); n > 0 && rnd.IntN(2) == 0 {
+			for range n {
+				p.Workload.Weights = append(p.Workload.Weights, 1+rnd.IntN(9))
+			}
+		}
+		p.Workload.KeyBy = engine.KeyBy(pick(engine.KeyBys()))
+		p.Workload.Turn, p.Workload.Turns = rnd.IntN(2), rnd.IntN(3)
+		p.Config.MetadataMaxAge = kafka.Millis(30 + rnd.IntN(300))
 		spec.Producers = append(spec.Producers, p)
 	}
+	spec.Group.Config.MetadataMaxAge = kafka.Millis(30 + rnd.IntN(300))
+	spec.Group.Config.MaxPollRecords, spec.Group.Config.Work = 1+rnd.IntN(20), kafka.Millis(rnd.IntN(15))
+	spec.Group.CheckVersions = rnd.IntN(2) == 0
 	d := drawn{spec: spec, seed: seed, ticks: 40, commands: map[int][]string{}}
 	for range rnd.IntN(12) {
 		at := rnd.IntN(d.ticks)
 		node := []string{"b1", "c0", "c1", "p0", "p1", "x9"}[rnd.IntN(6)]
-		text := []string{"pause " + node, "resume " + node, "produce p0 by-hand", "produce p1", `produce p0 "" ""`, "wait 700ms"}[rnd.IntN(6)]
+		text := []string{"pause " + node, "resume " + node, "produce p0 by-hand", "produce p1", `produce p0 "" ""`, "wait 700ms",
+			"stop-sending " + node, "start-sending " + node, fmt.Sprintf("add-partitions orders to %d", 1+rnd.IntN(20)), "produce-to p0 3 k"}[rnd.IntN(10)]
 		d.commands[at] = append(d.commands[at], text)
 	}
 	return d
@@ -175,7 +187,7 @@ func TestEveryRunKeepsItsWord(t *testing.T) {
 // What a paused process is sent waits and is taken in order; nothing is lost.
 func TestPauseHoldsAndResumeTakesAll(t *testing.T) {
 	spec := orders(1, 1)
-	spec.Producers[0].Workload = engine.Workload{Rate: 1, Every: 10, Keys: []string{"k"}}
+	spec.Producers[0].Workload = engine.Workload{Rate: 1, Every: 10, Entities: []string{"k"}}
 	for _, node := range []string{"b1", "c0", "p0"} {
 		c := start(t, spec)
 		tick(t, c, 5)

@@ -114,7 +114,7 @@ func specOf(t *testing.T, d *datadriven.TestData) *engine.Spec {
 	d.MaybeScanArgs(t, "keys", &keys)
 	spec.Producers[0].Workload = engine.Workload{Rate: rate, Every: kafka.Millis(spec.TickMillis)}
 	if keys != "" {
-		spec.Producers[0].Workload.Keys = strings.Split(keys, "/")
+		spec.Producers[0].Workload.Entities = strings.Split(keys, "/")
 	}
 	return spec
 }

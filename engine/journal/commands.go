@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine/kafka"
 )
@@ -81,4 +82,27 @@ func (b TimePassed) Text() string { return fmt.Sprintf("%d ms", b.Span) }
 // Sentence gives the span.
 func (b TimePassed) Sentence() string {
 	return fmt.Sprintf("%s ms passed; all that fell due in them has happened.", kafka.Thousands(b.Span))
+}
+
+// RequestRefused says that an administrator's request was answered with an error.
+type RequestRefused struct {
+	API   string `json:"api"`
+	Error string `json:"error"`
+	Why   string `json:"why"` // the broker's own words, if it has any
+}
+
+// Kind gives the kind's name.
+func (RequestRefused) Kind() string { return "RequestRefused" }
+
+// Text gives the error.
+func (b RequestRefused) Text() string {
+	return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", b.API, b.Error, b.Why), ": ")
+}
+
+// Sentence gives the error and the reason.
+func (b RequestRefused) Sentence() string {
+	if b.Why == "" {
+		return fmt.Sprintf("The %s request was answered with %s. Nothing was changed.", b.API, b.Error)
+	}
+	return fmt.Sprintf("The %s request was answered with %s: %s Nothing was changed.", b.API, b.Error, b.Why)
 }

@@ -11,6 +11,7 @@ import (
 type MetadataLearned struct {
 	Topic      string `json:"topic"`
 	Partitions int    `json:"partitions"`
+	Before     int    `json:"before"` // partitions that it knew until now; 0: none
 }
 
 // Kind gives the kind's name.
@@ -21,6 +22,9 @@ func (b MetadataLearned) Text() string { return fmt.Sprintf("%s partitions=%d", 
 
 // Sentence gives name and count.
 func (b MetadataLearned) Sentence() string {
+	if b.Before > 0 {
+		return fmt.Sprintf("The client learned from a Metadata response that %s has %s; it knew of %d.", b.Topic, kafka.Count(b.Partitions, "partition"), b.Before)
+	}
 	return fmt.Sprintf("The client learned from a Metadata response that %s has %s.", b.Topic, kafka.Count(b.Partitions, "partition"))
 }
 
@@ -142,4 +146,43 @@ func (b FetchFailed) Text() string {
 // Sentence gives the code.
 func (b FetchFailed) Sentence() string {
 	return fmt.Sprintf("The fetch of %s at offset %d was answered with %s.", b.TopicPartition, b.Position, b.Error)
+}
+
+// EventSeenLate says that the destination was given an event of an entity after a newer one.
+type EventSeenLate struct {
+	Entity         string               `json:"entity"` // empty: records without a key
+	Version        int                  `json:"version"`
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	Offset         kafka.Offset         `json:"offset"`
+	Newer          int                  `json:"newer_version"` // seen before it
+	NewerAt        kafka.TopicPartition `json:"newer_topic_partition"`
+	NewerOffset    kafka.Offset         `json:"newer_offset"`
+	NewerTick      kafka.Tick           `json:"newer_tick"`
+	Refused        bool                 `json:"refused"` // the destination checks versions
+}
+
+// Kind gives the kind's name.
+func (EventSeenLate) Kind() string { return "EventSeenLate" }
+
+// Text gives both events.
+func (b EventSeenLate) Text() string {
+	done := "taken"
+	if b.Refused {
+		done = "refused"
+	}
+	return fmt.Sprintf("%q event %d %s@%d after event %d %s@%d %s", b.Entity, b.Version, b.TopicPartition, b.Offset, b.Newer, b.NewerAt, b.NewerOffset, done)
+}
+
+// Sentence gives both events and what the destination did.
+func (b EventSeenLate) Sentence() string {
+	whose := "the records without a key"
+	if b.Entity != "" {
+		whose = b.Entity
+	}
+	s := fmt.Sprintf("Event %d of %s (%s, offset %d) was seen after its event %d (%s, offset %d, tick %d).",
+		b.Version, whose, b.TopicPartition, b.Offset, b.Newer, b.NewerAt, b.NewerOffset, b.NewerTick)
+	if b.Refused {
+		return s + fmt.Sprintf(" The destination has version %d and refuses version %d.", b.Newer, b.Version)
+	}
+	return s + " The destination checks no versions: the older event overwrites the newer."
 }

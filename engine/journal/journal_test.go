@@ -29,11 +29,15 @@ var samples = []struct {
 	{NodePaused{}, "", "The process stands still: no timer fires and nothing is read; what arrives waits."},
 	{NodeResumed{2}, "waiting=2", "The process goes on and takes 2 messages that had arrived meanwhile, in order."},
 	{TimePassed{45000}, "45000 ms", "45,000 ms passed; all that fell due in them has happened."},
+	{RequestRefused{"CreatePartitions", "INVALID_PARTITIONS", "Topic already has 6 partition(s)."}, "CreatePartitions INVALID_PARTITIONS: Topic already has 6 partition(s).",
+		"The CreatePartitions request was answered with INVALID_PARTITIONS: Topic already has 6 partition(s). Nothing was changed."},
 	{MessageSent{7, "b1", "Produce", 13, 4, false, 10}, "m7 →b1 Produce v13 request 4",
 		"Sent a Produce request (version 13, correlation id 4) to b1; it arrives in 10 ms."},
 	{MessageDelivered{7, "p0", "Produce", false, true}, "m7 p0→ Produce request held",
 		"A Produce request from p0 was taken in, after it had waited for the paused process."},
 	{TopicCreated{"orders", 6}, "orders partitions=6", "Topic orders was created with 6 partitions, replication factor 1."},
+	{PartitionsAdded{"orders", 4, 6}, "orders partitions=4→6",
+		"Topic orders has 6 partitions now, it had 4. The new ones are empty: no record moves. Clients learn of them at their next Metadata request."},
 	{BatchAppended{orders3, 41, 43, 220, 0, 4200}, "orders-3 41..43 220B segment=0@4200",
 		"orders-3 got 3 records in a batch of 220 bytes: offsets 41 to 43, at byte 4,200 of 00000000000000000000.log."},
 	{SegmentRolled{orders3, 44, "size 980 + 120 > segment.bytes 1,000"}, "orders-3 base=44 size 980 + 120 > segment.bytes 1,000",
@@ -44,17 +48,23 @@ var samples = []struct {
 		"orders-3: consumers may read up to offset 43 (high watermark 44, was 41); every in-sync replica has that much."},
 	{ProduceRefused{orders3, "INVALID_RECORD", "base offset 3; 0 is allowed"}, "orders-3 INVALID_RECORD: base offset 3; 0 is allowed",
 		"orders-3 refused a batch with INVALID_RECORD: base offset 3; 0 is allowed. Nothing was written."},
-	{RecordPartitioned{orders3, "user-1", false, "murmur2", 1404122828, 12}, `orders-3 key="user-1" murmur2=1404122828 mod 12`,
+	{RecordPartitioned{orders3, "user-1", false, false, "murmur2", 1404122828, 12}, `orders-3 key="user-1" murmur2=1404122828 mod 12`,
 		`The record with key "user-1" goes to orders-3: its murmur2 hash, as this client maps it, is 1,404,122,828, and that modulo 12 is 3.`},
-	{StickyPartitionSwitched{2, 0, 16410, 16384}, "2→0 after 16410B batch.size=16384",
-		"Records without a key now go to partition 0: 2 had got 16,410 bytes, and the producer stays until at least batch.size = 16,384."},
+	{StickyPartitionSwitched{
+		From: 2, To: 0, Rule: "sticky", Bytes: 16410, BatchSize: 16384,
+		Partitions: []kafka.Partition{0, 1, 2}, Queues: []int{0, 3, 1}, Weights: []int{4, 1, 3},
+	}, "2→0 after 16410B batch.size=16384 partitions=0,1,2 queues=0,3,1 weights=4,1,3",
+		"Records without a key now go to partition 0, no longer to 2: 2 had got 16,410 bytes, at least batch.size = 16,384, and its last batch was complete. " +
+			"A shorter queue gave a better chance in the draw: queue lengths 0, 3, 1 of partitions 0, 1, 2 → weights 4, 1, 3, so 4 of 8 for partition 0."},
 	{BatchesSent{2, 3, 185, "the batch of orders-3 had waited 5 ms (linger.ms = 5)"}, "batches=2 records=3 185B: the batch of orders-3 had waited 5 ms (linger.ms = 5)",
 		"2 batches with 3 records (185 bytes) went into one Produce request: the batch of orders-3 had waited 5 ms (linger.ms = 5)."},
 	{ProduceAcknowledged{orders3, 41, 1, "all"}, "orders-3 base=41 records=1 acks=all",
 		"The producer was told that 1 record of orders-3 was written from offset 41 (acks=all)."},
 	{ProduceFailed{orders3, 3, "MESSAGE_TOO_LARGE"}, "orders-3 records=3 MESSAGE_TOO_LARGE",
 		"The producer gave up 3 records for orders-3: the broker answered MESSAGE_TOO_LARGE."},
-	{MetadataLearned{"orders", 6}, "orders partitions=6", "The client learned from a Metadata response that orders has 6 partitions."},
+	{SendingStopped{3}, "held=3", "The application hands in no more records. The producer still sends what it holds: 3 records."},
+	{SendingStarted{6}, "partitions=6", "The application hands in records again. The producer divides them among the 6 partitions that it knows of."},
+	{MetadataLearned{"orders", 6, 4}, "orders partitions=6", "The client learned from a Metadata response that orders has 6 partitions; it knew of 4."},
 	{PartitionsAssigned{"billing", "range", nil, "6 members share 4 partitions"}, "billing range []",
 		"Assigned no partition in group billing by the range assignor: 6 members share 4 partitions."},
 	{PositionReset{orders3, 0, "earliest"}, "orders-3 →0 auto.offset.reset=earliest",
@@ -64,6 +74,32 @@ var samples = []struct {
 	{RecordsRead{orders3, 42, 44, 2, 1}, "orders-3 42→44 records=2 skipped=1",
 		"Read 2 records of orders-3; the position moves from 42 to 44. 1 record before the position came along, because a response begins with the whole batch that holds it."},
 	{FetchFailed{orders3, 42, "OFFSET_OUT_OF_RANGE"}, "orders-3 @42 OFFSET_OUT_OF_RANGE", "The fetch of orders-3 at offset 42 was answered with OFFSET_OUT_OF_RANGE."},
+	{EventSeenLate{"user-1", 1, kafka.TopicPartition{Topic: "orders", Partition: 2}, 0, 2, kafka.TopicPartition{Topic: "orders", Partition: 0}, 0, 31, true},
+		`"user-1" event 1 orders-2@0 after event 2 orders-0@0 refused`,
+		"Event 1 of user-1 (orders-2, offset 0) was seen after its event 2 (orders-0, offset 0, tick 31). The destination has version 2 and refuses version 1."},
+}
+
+// A switch of the sticky partition says what made it due and how the draw was made.
+func TestStickySwitchWords(t *testing.T) {
+	const due = "2 had got 16,410 bytes, at least batch.size = 16,384, and its last batch was complete."
+	for _, test := range []struct {
+		body     StickyPartitionSwitched
+		sentence string
+	}{
+		{StickyPartitionSwitched{From: 2, To: 0, Rule: "sticky", Bytes: 16410, BatchSize: 16384},
+			"Records without a key now go to partition 0, no longer to 2: " + due + " Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 2, Rule: "sticky", Bytes: 16410, BatchSize: 16384},
+			"Records without a key stay with partition 2, which was drawn again: " + due + " Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 1, Rule: "sticky", Bytes: 32800, BatchSize: 16384, Forced: true},
+			"Records without a key now go to partition 1, no longer to 2: 2 had got 32,800 bytes, at least twice batch.size = 16,384, " +
+				"which forces a switch although its last batch was not complete. Each partition had the same chance in the draw."},
+		{StickyPartitionSwitched{From: 2, To: 1, Rule: "sticky-480"},
+			"Records without a key now go to partition 1, no longer to 2: a record needed a new batch there, for no batch of 2 could take it."},
+	} {
+		if got := test.body.Sentence(); got != test.sentence {
+			t.Errorf("%+v:\nsentence %q\n    want %q", test.body, got, test.sentence)
+		}
+	}
 }
 
 func TestEveryKindHasWords(t *testing.T) {

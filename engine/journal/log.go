@@ -23,6 +23,27 @@ func (b TopicCreated) Sentence() string {
 	return fmt.Sprintf("Topic %s was created with %s, replication factor 1.", b.Topic, kafka.Count(b.Partitions, "partition"))
 }
 
+// PartitionsAdded says that a topic has more partitions; no record was moved.
+type PartitionsAdded struct {
+	Topic string `json:"topic"`
+	From  int    `json:"from"` // partitions before
+	To    int    `json:"to"`   // partitions now
+}
+
+// Kind gives the kind's name.
+func (PartitionsAdded) Kind() string { return "PartitionsAdded" }
+
+// Text gives name and counts.
+func (b PartitionsAdded) Text() string {
+	return fmt.Sprintf("%s partitions=%d→%d", b.Topic, b.From, b.To)
+}
+
+// Sentence gives name and counts.
+func (b PartitionsAdded) Sentence() string {
+	return fmt.Sprintf("Topic %s has %s now, it had %d. The new ones are empty: no record moves. Clients learn of them at their next Metadata request.",
+		b.Topic, kafka.Count(b.To, "partition"), b.From)
+}
+
 // BatchAppended says that a leader appended a record batch to its log.
 type BatchAppended struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`

@@ -2,7 +2,9 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"loglab/engine/kafka"
 )
@@ -12,6 +14,7 @@ import (
 type RecordPartitioned struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
 	Key            string               `json:"key"`
+	Named          bool                 `json:"named"`       // the record names its partition: no rule was asked
 	Keyless        bool                 `json:"keyless"`     // the client's rule sees no key
 	Partitioner    string               `json:"partitioner"` // or the keyless rule that chose
 	Hash           uint32               `json:"hash"`        // after the client's mapping; 0 when keyless
@@ -23,6 +26,9 @@ func (RecordPartitioned) Kind() string { return "RecordPartitioned" }
 
 // Text gives key and choice.
 func (b RecordPartitioned) Text() string {
+	if b.Named {
+		return fmt.Sprintf("%s named by the record", b.TopicPartition)
+	}
 	if b.Keyless {
 		return fmt.Sprintf("%s keyless by %s", b.TopicPartition, b.Partitioner)
 	}
@@ -31,6 +37,9 @@ func (b RecordPartitioned) Text() string {
 
 // Sentence gives the arithmetic of the choice.
 func (b RecordPartitioned) Sentence() string {
+	if b.Named {
+		return fmt.Sprintf("A record goes to %s: it names its partition, so no partitioner is asked.", b.TopicPartition)
+	}
 	if b.Keyless {
 		return fmt.Sprintf("A record without a key goes to %s, the choice of %s.", b.TopicPartition, b.Partitioner)
 	}
@@ -40,24 +49,77 @@ func (b RecordPartitioned) Sentence() string {
 
 // StickyPartitionSwitched says that records without a key now go to another partition.
 type StickyPartitionSwitched struct {
-	From      kafka.Partition `json:"from"` // the same partition may be drawn again
+	From      kafka.Partition `json:"from"` // sticky may draw the same partition again
 	To        kafka.Partition `json:"to"`
-	Bytes     int             `json:"bytes"` // appended to From through the sticky path
-	BatchSize int             `json:"batch_size"`
+	Rule      string          `json:"rule"`       // sticky or sticky-480
+	Bytes     int             `json:"bytes"`      // appended to From through the sticky path; 0 in sticky-480
+	BatchSize int             `json:"batch_size"` // 0 in sticky-480
+	Forced    bool            `json:"forced"`     // the last batch of From could still take records
+
+	// The draw of sticky: partitions with a leader, batches in the queue of each, and its weight. Empty if
+	// each had the same chance.
+	Partitions []kafka.Partition `json:"partitions"`
+	Queues     []int             `json:"queues"`
+	Weights    []int             `json:"weights"`
 }
 
 // Kind gives the kind's name.
 func (StickyPartitionSwitched) Kind() string { return "StickyPartitionSwitched" }
 
-// Text gives both partitions.
+// Text gives both partitions, what made the producer switch, and the weights of the draw.
 func (b StickyPartitionSwitched) Text() string {
-	return fmt.Sprintf("%d→%d after %dB batch.size=%d", b.From, b.To, b.Bytes, b.BatchSize)
+	if b.Rule == "sticky-480" {
+		return fmt.Sprintf("%d→%d new batch needed", b.From, b.To)
+	}
+	text := fmt.Sprintf("%d→%d after %dB batch.size=%d", b.From, b.To, b.Bytes, b.BatchSize)
+	if b.Forced {
+		text += " forced"
+	}
+	if len(b.Weights) > 0 {
+		text += fmt.Sprintf(" partitions=%s queues=%s weights=%s", listed(b.Partitions, ","), listed(b.Queues, ","), listed(b.Weights, ","))
+	}
+	return text
 }
 
-// Sentence gives the rule.
+// Sentence gives the rule, and the weights of the draw.
 func (b StickyPartitionSwitched) Sentence() string {
-	return fmt.Sprintf("Records without a key now go to partition %d: %d had got %s bytes, and the producer stays until at least batch.size = %s.",
-		b.To, b.From, kafka.Thousands(b.Bytes), kafka.Thousands(b.BatchSize))
+	move := fmt.Sprintf("Records without a key now go to partition %d, no longer to %d", b.To, b.From)
+	switch {
+	case b.Rule == "sticky-480":
+		return fmt.Sprintf("%s: a record needed a new batch there, for no batch of %d could take it.", move, b.From)
+	case b.To == b.From:
+		move = fmt.Sprintf("Records without a key stay with partition %d, which was drawn again", b.To)
+	}
+	why := fmt.Sprintf("%d had got %s bytes, at least batch.size = %s, and its last batch was complete",
+		b.From, kafka.Thousands(b.Bytes), kafka.Thousands(b.BatchSize))
+	if b.Forced {
+		why = fmt.Sprintf("%d had got %s bytes, at least twice batch.size = %s, which forces a switch although its last batch was not complete",
+			b.From, kafka.Thousands(b.Bytes), kafka.Thousands(b.BatchSize))
+	}
+	return fmt.Sprintf("%s: %s. %s", move, why, b.draw())
+}
+
+// draw tells by which chances the partition was drawn.
+func (b StickyPartitionSwitched) draw() string {
+	i := slices.Index(b.Partitions, b.To)
+	if i < 0 {
+		return "Each partition had the same chance in the draw."
+	}
+	sum := 0
+	for _, weight := range b.Weights {
+		sum += weight
+	}
+	return fmt.Sprintf("A shorter queue gave a better chance in the draw: queue lengths %s of partitions %s → weights %s, so %d of %d for partition %d.",
+		listed(b.Queues, ", "), listed(b.Partitions, ", "), listed(b.Weights, ", "), b.Weights[i], sum, b.To)
+}
+
+// listed writes numbers one after another.
+func listed[N ~int | ~int32](numbers []N, separator string) string {
+	words := make([]string, len(numbers))
+	for i, n := range numbers {
+		words[i] = strconv.Itoa(int(n))
+	}
+	return strings.Join(words, separator)
 }
 
 // BatchesSent says that a producer closed batches and sent them in one request.
@@ -122,4 +184,36 @@ func (b ProduceFailed) Text() string {
 // Sentence gives the code.
 func (b ProduceFailed) Sentence() string {
 	return fmt.Sprintf("The producer gave up %s for %s: the broker answered %s.", kafka.Count(b.Records, "record"), b.TopicPartition, b.Error)
+}
+
+// SendingStopped says that a producer's application hands in no more records of its workload.
+type SendingStopped struct {
+	Held int `json:"held"` // records in batches that are not sent yet
+}
+
+// Kind gives the kind's name.
+func (SendingStopped) Kind() string { return "SendingStopped" }
+
+// Text gives what the producer still holds.
+func (b SendingStopped) Text() string { return fmt.Sprintf("held=%d", b.Held) }
+
+// Sentence gives what the producer still holds.
+func (b SendingStopped) Sentence() string {
+	return fmt.Sprintf("The application hands in no more records. The producer still sends what it holds: %s.", kafka.Count(b.Held, "record"))
+}
+
+// SendingStarted says that a producer's application goes on with its workload.
+type SendingStarted struct {
+	Partitions int `json:"partitions"` // that the producer knows of
+}
+
+// Kind gives the kind's name.
+func (SendingStarted) Kind() string { return "SendingStarted" }
+
+// Text gives how many partitions the producer knows of.
+func (b SendingStarted) Text() string { return fmt.Sprintf("partitions=%d", b.Partitions) }
+
+// Sentence gives how many partitions the producer knows of.
+func (b SendingStarted) Sentence() string {
+	return fmt.Sprintf("The application hands in records again. The producer divides them among the %s that it knows of.", kafka.Count(b.Partitions, "partition"))
 }

@@ -15,13 +15,15 @@ func Thousands[N ~int | ~int32 | ~int64 | ~uint32](n N) string {
 	return sign + digits
 }
 
-// Count writes a number with its noun: "1 record", "2,000 records", "3 batches".
+// Count writes a number with its noun: "1 record", "2,000 records", "3 batches", "2 entries".
 func Count(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
 	case noun == "batch":
 		noun = "batche"
+	case noun == "entry":
+		noun = "entrie"
 	}
 	return Thousands(n) + " " + noun + "s"
 }

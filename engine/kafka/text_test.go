@@ -19,7 +19,7 @@ func TestThousands(t *testing.T) {
 func TestCount(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 records": Count(0, "record"), "1 record": Count(1, "record"), "2,000 records": Count(2000, "record"),
-		"1 batch": Count(1, "batch"), "3 batches": Count(3, "batch"),
+		"1 batch": Count(1, "batch"), "3 batches": Count(3, "batch"), "2 entries": Count(2, "entry"),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

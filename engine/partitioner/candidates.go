@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 )
 
 // Candidates are the partitions that a record without a key may go to.
@@ -29,4 +30,9 @@ func (c Candidates) at(i int) kafka.Partition {
 		return c.WithLeader[i]
 	}
 	return kafka.Partition(i)
+}
+
+// draw returns one of them, each with the same chance.
+func (c Candidates) draw(rnd *prng.Rand) kafka.Partition {
+	return c.at(rnd.IntN(c.count()))
 }

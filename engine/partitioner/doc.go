@@ -1,8 +1,8 @@
 // Package partitioner chooses the partition of a record, as each family of clients does it.
 //
-// What it models: the hash and the mapping of every widely used keyed partitioner ([Names]), and two
-// ways to place records without a key ([KeylessNames]): the sticky partitioner of Java clients since
-// 3.3 (KIP-794) and round robin. Two producers that disagree about a key send it to two partitions,
+// What it models: the hash and the mapping of every widely used keyed partitioner ([Names]), and three
+// ways to place records without a key ([KeylessNames]): round robin, the sticky partitioner of Java
+// clients from 2.4 to 3.2 (KIP-480) and the one since 3.3 (KIP-794). Two producers that disagree about a key send it to two partitions,
 // and its order is gone; this package is where a learner sees why.
 //
 // What it leaves out: a partition that the application names itself, custom partitioner classes, and
@@ -16,7 +16,7 @@
 //   - A keyed partitioner is a pure function of the key's bytes and the number of partitions. All
 //     partitions count, with or without a leader.
 //   - The keyless ones choose among partitions with a leader as long as there is one.
-//   - Sticky and RoundRobin are plain values: copying one clones it.
+//   - Sticky, Sticky480 and RoundRobin are plain values: copying one clones it.
 //
 // Example:
 //

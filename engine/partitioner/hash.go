@@ -54,6 +54,18 @@ func (h Hash) Mapped() uint32 {
 	}
 }
 
+// Mapping says in words how Mapped comes out of the hash.
+func (h Hash) Mapping() string {
+	switch h.mapping {
+	case unsigned:
+		return "the 32 bits as an unsigned number"
+	case absolute:
+		return "the 32 bits as a signed number, without its minus sign"
+	default:
+		return "& 0x7fffffff: the top bit is cleared"
+	}
+}
+
 // Partition returns the mapped hash modulo n. It panics if n is below 1.
 func (h Hash) Partition(n int32) kafka.Partition {
 	if n < 1 {

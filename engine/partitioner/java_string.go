@@ -17,10 +17,7 @@ import (
 func javaStringHashCode(key []byte) uint32 {
 	var hash uint32
 	for len(key) > 0 {
-		r, size := utf8.DecodeRune(key)
-		if r == utf8.RuneError && size == 1 {
-			size = malformedLength(key)
-		}
+		r, size := nextJavaRune(key)
 		key = key[size:]
 		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 			hash = (hash*31+uint32(high))*31 + uint32(low)
@@ -29,6 +26,15 @@ func javaStringHashCode(key []byte) uint32 {
 		hash = hash*31 + uint32(r)
 	}
 	return hash
+}
+
+// nextJavaRune decodes the first character of key, which is not empty, and says how many bytes it takes.
+func nextJavaRune(key []byte) (r rune, size int) {
+	r, size = utf8.DecodeRune(key)
+	if r == utf8.RuneError && size == 1 {
+		size = malformedLength(key)
+	}
+	return r, size
 }
 
 // malformedLength returns how many bytes Java replaces by one U+FFFD at the start of bytes, which is

@@ -2,6 +2,7 @@ package partitioner
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type Partitioner struct {
 
 	function string // name of the hash function in a formula
 	hash     func(key []byte) uint32
+	steps    func(key []byte) iter.Seq[Step] // the same, step by step
 	mapping  mapping
 	keyless  keyless
 }
@@ -62,10 +64,10 @@ func Names() []string {
 	return names
 }
 
-// KeylessNames returns the names of the partitioners for records without a key: round-robin and
-// sticky. The slice is the caller's.
+// KeylessNames returns the names of the partitioners for records without a key: round-robin, sticky
+// (KIP-794) and sticky-480 (KIP-480). The slice is the caller's.
 func KeylessNames() []string {
-	return []string{"round-robin", "sticky"}
+	return []string{"round-robin", "sticky", "sticky-480"}
 }
 
 // ByName returns the keyed partitioner of that name. The error names those that exist.

@@ -1,15 +1,19 @@
 package partitioner
 
 import (
+	"slices"
+
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
 )
 
 // Sticky places records without a key as the Java producer does since 3.3: it stays with one
-// partition until at least batch.size bytes have gone there, then draws another. There is one Sticky
-// a producer and topic. Copying it clones it. Make one with [NewSticky].
+// partition until at least batch.size bytes have gone there, then draws another. Partitions with
+// shorter queues are drawn more often (partitioner.adaptive.partitioning.enable, on by default). There
+// is one Sticky a producer and topic. Copying it clones it. Make one with [NewSticky].
 //
-// A producer uses it for each record in this order:
+// A producer calls UpdateLoad whenever its sender checks which batches are ready, and for each record,
+// in this order:
 //
 //  1. Partition says where the record goes.
 //  2. If that partition's queue holds no incomplete batch, Appended with 0 bytes; if it switched, start
@@ -19,15 +23,22 @@ import (
 //
 // Source: KIP-794; classes BuiltInPartitioner and RecordAccumulator.
 //
-// Simplified: the sticky partitioner draws every partition with a leader with the same chance. Kafka's
-// gives shorter queues a higher chance once their lengths differ
-// (partitioner.adaptive.partitioning.enable), and can leave out partitions on slow brokers
-// (partitioner.availability.timeout.ms).
+// Simplified: no partition is left out because its broker is slow to take batches:
+// partitioner.availability.timeout.ms is always 0, Kafka's default.
 type Sticky struct {
 	batchSize     int64
 	producedBytes int64 // to the current partition, since it was drawn
 	partition     kafka.Partition
-	chosen        bool // false until the first draw
+	chosen        bool  // false until the first draw
+	load          *Load // nil: no weights; shared by copies, never written
+}
+
+// Load is the lengths of a producer's queues when its sender last looked, and the weights they give.
+// The three slices belong together and are only read.
+type Load struct {
+	Partitions []kafka.Partition // those with a leader, sorted
+	Queues     []int             // batches in the queue of each
+	Weights    []int             // of each in the draw: the longest queue + 1, less its own queue
 }
 
 // Switch is one change of the sticky partition: "switched from 2 to 0 after 16,410 bytes".
@@ -38,6 +49,7 @@ type Switch struct {
 	// Forced says that the switch came although the queue of From held an incomplete batch, because
 	// ProducedBytes had reached twice BatchSize.
 	Forced bool
+	Load   *Load // the weights that To was drawn by; nil if every partition had the same chance
 }
 
 // NewSticky returns a Sticky that has chosen no partition yet. batchSize is batch.size in bytes; below
@@ -46,11 +58,36 @@ func NewSticky(batchSize int32) Sticky {
 	return Sticky{batchSize: max(1, int64(batchSize))}
 }
 
+// UpdateLoad takes the lengths of the queues, in batches, by partition; nil as long as some partition
+// has had no record yet, for until then Kafka knows only some of the queues. There are no weights
+// without lengths, without a leader, with one partition, or when all partitions have a leader and queues
+// of the same length.
+//
+// Source: RecordAccumulator.partitionReady, BuiltInPartitioner.updatePartitionLoadStats.
+func (s *Sticky) UpdateLoad(queues []int, candidates Candidates) {
+	s.load = nil
+	if len(queues) < 2 || len(candidates.WithLeader) == 0 {
+		return
+	}
+	load := Load{Partitions: candidates.WithLeader}
+	for _, partition := range load.Partitions {
+		load.Queues = append(load.Queues, queues[partition])
+	}
+	longest := slices.Max(load.Queues)
+	if longest == slices.Min(load.Queues) && len(load.Queues) == len(queues) {
+		return
+	}
+	for _, length := range load.Queues {
+		load.Weights = append(load.Weights, longest+1-length)
+	}
+	s.load = &load
+}
+
 // Partition returns where the next record without a key goes. It draws the first time only; after
 // that only Appended changes the answer, so a partition that loses its leader is kept until then.
 func (s *Sticky) Partition(rnd *prng.Rand, candidates Candidates) kafka.Partition {
 	if !s.chosen {
-		s.partition = draw(rnd, candidates)
+		s.partition = s.draw(rnd, candidates)
 		s.chosen = true
 	}
 	return s.partition
@@ -69,16 +106,28 @@ func (s *Sticky) Appended(bytes int, incompleteBatch bool, rnd *prng.Rand, candi
 	}
 	change := Switch{
 		From:          s.partition,
-		To:            draw(rnd, candidates),
+		To:            s.draw(rnd, candidates),
 		ProducedBytes: s.producedBytes,
 		BatchSize:     s.batchSize,
 		Forced:        forced,
+		Load:          s.load,
 	}
 	s.partition, s.producedBytes = change.To, 0
 	return change, true
 }
 
-// draw returns one candidate, each with the same chance.
-func draw(rnd *prng.Rand, candidates Candidates) kafka.Partition {
-	return candidates.at(rnd.IntN(candidates.count()))
+// draw returns one partition, by the weights if there are any, else each candidate with the same chance.
+//
+// Source: BuiltInPartitioner.nextPartition.
+func (s *Sticky) draw(rnd *prng.Rand, candidates Candidates) kafka.Partition {
+	if s.load == nil {
+		return candidates.draw(rnd)
+	}
+	sums, sum := make([]int, len(s.load.Weights)), 0
+	for i, weight := range s.load.Weights {
+		sum += weight
+		sums[i] = sum
+	}
+	first, _ := slices.BinarySearch(sums, rnd.IntN(sum)+1) // the first sum above the number drawn
+	return s.load.Partitions[first]
 }

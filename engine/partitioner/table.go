@@ -16,6 +16,7 @@ var table = []Partitioner{
 			"Sarama sends a null key to a random partition.",
 		function: "crc32",
 		hash:     crc32.ChecksumIEEE,
+		steps:    crc32Steps,
 		mapping:  unsigned,
 		keyless:  neverKeyless,
 	},
@@ -27,6 +28,7 @@ var table = []Partitioner{
 		NullKey:  "A null key and an empty key both count as no key: the client picks a random partition.",
 		function: "crc32",
 		hash:     crc32.ChecksumIEEE,
+		steps:    crc32Steps,
 		mapping:  unsigned,
 		keyless:  nullOrEmptyKeyless,
 	},
@@ -38,6 +40,7 @@ var table = []Partitioner{
 			"librdkafka's plain fnv1a hashes a null key as an empty one.",
 		function: "fnv1a",
 		hash:     fnv1a,
+		steps:    fnv1aSteps,
 		mapping:  absolute,
 	},
 	{
@@ -47,6 +50,7 @@ var table = []Partitioner{
 		NullKey:  "With a null key the client picks the partition; an empty key is a key.",
 		function: "fnv1a",
 		hash:     fnv1a,
+		steps:    fnv1aSteps,
 		mapping:  masked,
 	},
 	{
@@ -56,6 +60,7 @@ var table = []Partitioner{
 		NullKey:  "Records with a null key go round the partitions; an empty key is a key with the hash 0.",
 		function: "hashCode",
 		hash:     javaStringHashCode,
+		steps:    javaStringSteps,
 		mapping:  masked,
 	},
 	{
@@ -66,6 +71,7 @@ var table = []Partitioner{
 		NullKey:  "A null key goes round the partitions from a random start; an empty key is a key.",
 		function: "murmur2 in float64",
 		hash:     murmur2Float64,
+		steps:    murmur2Float64Steps,
 		mapping:  masked,
 	},
 	{
@@ -77,6 +83,7 @@ var table = []Partitioner{
 			"librdkafka's plain murmur2 hashes a null key as an empty one.",
 		function: "murmur2",
 		hash:     murmur2,
+		steps:    murmur2Steps,
 		mapping:  masked,
 	},
 	{
@@ -86,6 +93,7 @@ var table = []Partitioner{
 		NullKey:  "Records with a null key go round the partitions; an empty key is a key with the hash 0.",
 		function: "murmur3",
 		hash:     murmur3.Sum32,
+		steps:    murmur3Steps,
 		mapping:  masked,
 	},
 }

@@ -208,3 +208,84 @@ func TestAnatomyCoversEveryByteOnce(t *testing.T) {
 		}
 	})
 }
+
+// everyNull gives records with every mix of null, empty and given keys, values and headers.
+func everyNull() []Record {
+	var records []Record
+	choices := [][]byte{nil, {}, []byte("x")}
+	for _, key := range choices {
+		for _, value := range choices {
+			records = append(records, Record{Key: key, Value: value})
+			for _, header := range choices {
+				records = append(records, Record{Key: key, Value: value, Headers: []Header{{Key: string(header), Value: value}, {Key: "h", Value: header}}})
+			}
+		}
+	}
+	return records
+}
+
+// Every byte lies in one field too where keys, values and headers are null or empty, and in the batches
+// that hold no records of an application: markers, leader changes, batches emptied by the cleaner.
+func TestAnatomyCoversNullsAndControlBatches(t *testing.T) {
+	cover := func(what string, raw []byte) {
+		t.Helper()
+		fields, err := Anatomy(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		checkCoverage(t, what, fields, raw)
+		batch := parse(t, raw)
+		data, err := decompress(batch.Attributes.Codec(), raw[HeaderSize:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := RecordsAnatomy(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		checkCoverage(t, what+", records", inner, data)
+		names := map[string]int{}
+		for _, f := range inner {
+			names[f.Name]++
+		}
+		for _, name := range []string{"length", "attributes", "timestampDelta", "offsetDelta", "keyLength", "valueLength", "headerCount"} {
+			if names[name] != int(batch.RecordsCount) {
+				t.Errorf("%s: %d fields %s for %d records", what, names[name], name, batch.RecordsCount)
+			}
+		}
+	}
+	for codec := None; codec <= Zstd; codec++ {
+		b := NewBuilder(Options{Codec: codec})
+		for _, r := range everyNull() {
+			b.Append(T, r.Key, r.Value, r.Headers...)
+		}
+		raw, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cover("nulls, "+codec.String(), raw)
+		emptied, err := Retain(parse(t, raw), nil, kafka.NoTimestamp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(emptied) > 0 {
+			fields, err := Anatomy(emptied)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCoverage(t, "emptied, "+codec.String(), fields, emptied)
+		}
+	}
+	rng := rand.New(rand.NewSource(11))
+	for range 200 {
+		raw, err := EndTxnMarker{Type: ControlType(rng.Intn(2)), CoordinatorEpoch: rng.Int31()}.
+			Build(T+kafka.Timestamp(rng.Int63n(1000)), kafka.ProducerID(rng.Int63()), kafka.ProducerEpoch(rng.Intn(math.MaxInt16)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		Stamp(raw, kafka.Offset(rng.Int63n(1<<40)), kafka.LeaderEpoch(rng.Int31()))
+		cover("marker", raw)
+	}
+	cover("leader change", unhex(t, v6))
+	cover("delete horizon", unhex(t, v8))
+}

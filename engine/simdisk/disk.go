@@ -79,6 +79,9 @@ func (d *Disk) List(dir string) []string {
 	return paths
 }
 
+// Files is the number of files.
+func (d *Disk) Files() int { return len(d.byPath) }
+
 // Append adds a copy of b at the end of f. It returns that copy, which the caller may still change
 // until it gives anybody else the chance to read or clone the disk: this is how a leader stamps a
 // batch without writing to the frozen message that it came in.

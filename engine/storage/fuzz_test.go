@@ -36,7 +36,7 @@ func FuzzOffsetIndex(f *testing.F) {
 						want, at = e, i
 					}
 				}
-				if got, n := lookupOffset(again, base, target); got != want || n != at {
+				if got, n := lookupOffset(again, base, target, nil); got != want || n != at {
 					t.Fatalf("lookup %d: %v number %d, want %v number %d", target, got, n, want, at)
 				}
 			}

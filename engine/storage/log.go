@@ -2,7 +2,6 @@ package storage
 
 import (
 	"slices"
-	"sort"
 
 	"loglab/engine/kafka"
 	"loglab/engine/simdisk"
@@ -92,5 +91,5 @@ func (l *Log) floorSegment(offset kafka.Offset) int {
 	if offset >= l.active.base {
 		return len(l.sealed)
 	}
-	return sort.Search(len(l.sealed), func(i int) bool { return l.sealed[i].base > offset }) - 1
+	return floor(len(l.sealed), offset, func(i int) kafka.Offset { return l.sealed[i].base }, nil)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"sort"
 
 	"loglab/engine/kafka"
 )
@@ -74,16 +73,14 @@ func ParseOffsetIndex(b []byte, base kafka.Offset) ([]OffsetEntry, error) {
 }
 
 // lookupOffset gives the entry with the greatest offset ≤ target and its number in the file. If there
-// is none, it gives the start of the segment and -1.
+// is none, it gives the start of the segment and -1. Its steps are added to way, unless that is nil.
 //
 // Simplified: an index is searched by plain binary search. Kafka first looks whether the target is
 // in the last 8,192 bytes, which are likely to be in memory; the answer is the same.
 //
 // Source: OffsetIndex.lookup, AbstractIndex.indexSlotRangeFor.
-func lookupOffset(b []byte, base, target kafka.Offset) (OffsetEntry, int) {
-	i := sort.Search(len(b)/offsetEntrySize, func(i int) bool {
-		return offsetEntryAt(b, base, i).Offset > target
-	}) - 1
+func lookupOffset(b []byte, base, target kafka.Offset, way *[]SearchStep) (OffsetEntry, int) {
+	i := floor(len(b)/offsetEntrySize, target, func(i int) kafka.Offset { return offsetEntryAt(b, base, i).Offset }, way)
 	if i < 0 {
 		return OffsetEntry{Offset: base}, -1
 	}

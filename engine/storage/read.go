@@ -105,24 +105,12 @@ func (l *Log) endPosition(s *segment, upTo kafka.Offset) (int, error) {
 }
 
 // locate finds the first batch of the segment whose last offset is ≥ offset. There must be one.
-//
-// Source: LogSegment.translateOffset, FileRecords.searchForOffsetFromPosition.
 func (l *Log) locate(s *segment, offset kafka.Offset) (record.Batch, Lookup, error) {
-	lookup := Lookup{}
-	lookup.IndexEntry, lookup.IndexEntryNumber = lookupOffset(l.disk.Bytes(s.offsetIndex), s.base, offset)
-	lookup.Position = lookup.IndexEntry.Position
-	bytes := l.disk.Bytes(s.log)
-	for {
-		batch, err := record.Parse(bytes[lookup.Position:])
-		if err != nil {
-			return batch, lookup, l.damaged(s, lookup.Position, err)
-		}
-		lookup.BatchesScanned++
-		if batch.LastOffset() >= offset {
-			return batch, lookup, nil
-		}
-		lookup.Position += batch.Size()
+	batch, lookup, err := locate(l.disk.Bytes(s.log), l.disk.Bytes(s.offsetIndex), s.base, offset, nil)
+	if err != nil {
+		err = l.damaged(s, lookup.Position, err)
 	}
+	return batch, lookup, err
 }
 
 // damaged names the place of a fault in a segment.

@@ -64,7 +64,7 @@ func (l *Log) searchTimestamp(s *segment, target kafka.Timestamp, found *Timesta
 	found.SegmentBase = s.base
 	found.TimeEntry, found.TimeEntryNumber = lookupTime(l.disk.Bytes(s.timeIndex), s.base, target)
 	start := max(found.TimeEntry.Offset, l.logStartOffset)
-	found.IndexEntry, found.IndexEntryNumber = lookupOffset(l.disk.Bytes(s.offsetIndex), s.base, start)
+	found.IndexEntry, found.IndexEntryNumber = lookupOffset(l.disk.Bytes(s.offsetIndex), s.base, start, nil)
 	found.Position = found.IndexEntry.Position
 	bytes := l.disk.Bytes(s.log)
 	for found.Position < len(bytes) {

@@ -108,7 +108,7 @@ func TestOffsetIndexBytesAndLookups(t *testing.T) {
 		{999, OffsetEntry{150, 4200}, 1},
 	}
 	for _, l := range lookups {
-		if got, number := lookupOffset(b, 100, l.target); got != l.want || number != l.number {
+		if got, number := lookupOffset(b, 100, l.target, nil); got != l.want || number != l.number {
 			t.Errorf("lookup %d: %v number %d, want %v number %d", l.target, got, number, l.want, l.number)
 		}
 	}

@@ -12,13 +12,16 @@ import (
 
 // Bounds of the setting "keys".
 const (
-	maxKeys    = 1000 // made ones
-	maxOwnKeys = 500
+	maxKeys     = 1000 // made ones
+	maxOwnKeys  = 500
+	maxKeyBytes = 1000      // of one's own, so that a page which repeats them stays small
+	maxCount    = 1_000_000 // of one key
 )
 
 // canonicalKeys gives the one spelling of the setting "keys": a number of made keys, or one's own keys,
-// a line each. A blank line is an empty key. The last line needs no line end, except where the text
-// would else mean something different: "42" is 42 made keys, "42\n" is the one key 42.
+// a line each, with a count where a key is to come more often: "order-7 x40". A blank line is an empty
+// key. The last line needs no line end, except where the text would else mean something different: "42" is
+// 42 made keys, "42\n" is the one key 42. A key that ends in such a count itself is followed by " x1".
 func canonicalKeys(raw string) (string, error) {
 	if raw == "" {
 		return "24", nil // an emptied field
@@ -33,11 +36,47 @@ func canonicalKeys(raw string) (string, error) {
 	if len(keys) > maxOwnKeys {
 		return "", fmt.Errorf("at most %d keys of your own are allowed, one a line", maxOwnKeys)
 	}
+	for i, line := range keys {
+		key, count, err := keyAndCount(line)
+		if err != nil {
+			return "", err
+		}
+		if len(key) > maxKeyBytes {
+			return "", fmt.Errorf("keys of at most %d bytes are allowed, one a line; the one in line %d has %d", maxKeyBytes, i+1, len(key))
+		}
+		if _, _, ambiguous := cutCount(key); count > 1 || ambiguous {
+			keys[i] = fmt.Sprintf("%s x%d", key, count)
+		} else {
+			keys[i] = key
+		}
+	}
 	text := strings.Join(keys, "\n")
 	if _, number := madeKeys(text); number || keys[len(keys)-1] == "" {
 		text += "\n"
 	}
 	return text, nil
+}
+
+// keyAndCount reads a line: a key and how often it comes, 1 where nothing is said.
+func keyAndCount(line string) (key string, count int, err error) {
+	key, digits, ok := cutCount(line)
+	if !ok {
+		return line, 1, nil
+	}
+	count, err = strconv.Atoi(digits)
+	if err != nil || count < 1 || count > maxCount {
+		return "", 0, fmt.Errorf("x%s after a key is its count; from 1 to %d is allowed", digits, maxCount)
+	}
+	return key, count, nil
+}
+
+// cutCount cuts a line at its last " x" if only digits follow.
+func cutCount(line string) (key, digits string, ok bool) {
+	at := strings.LastIndex(line, " x")
+	if at < 0 || at+2 == len(line) || strings.Trim(line[at+2:], "0123456789") != "" {
+		return line, "", false
+	}
+	return line[:at], line[at+2:], true
 }
 
 // madeKeys reads a text of nothing but digits.
@@ -59,18 +98,29 @@ func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// keysOf gives the keys that a canonical setting stands for, in the order they are sent; none means that
-// records have no key.
-func keysOf(setting string) []string {
+// entitiesOf gives what a canonical setting stands for: the entities whose events are sent, and how often
+// each comes; counts is nil when all come equally often. No entity means that records have no key.
+func entitiesOf(setting string) (entities []string, counts []int) {
 	n, made := madeKeys(setting)
-	if !made {
-		return lines(setting)
+	if made {
+		for i := range n {
+			entities = append(entities, fmt.Sprintf("order-%d", i+1))
+		}
+		return entities, nil
 	}
-	keys := make([]string, n)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("order-%d", i+1)
+	counted := false
+	for _, line := range lines(setting) {
+		key, count, err := keyAndCount(line)
+		if err != nil {
+			panic(err) // the setting is canonical
+		}
+		entities, counts = append(entities, key), append(counts, count)
+		counted = counted || count > 1
 	}
-	return keys
+	if !counted {
+		counts = nil
+	}
+	return entities, counts
 }
 
 // placedKey is a key with the partitions that it has under two counts.
@@ -80,22 +130,24 @@ type placedKey struct {
 	now    kafka.Partition // under the present count
 	before kafka.Partition // under the baseline
 	keyed  bool            // false: this client treats it as no key
+	second kafka.Partition // where the second client puts it
+	split  bool            // the two clients differ
 }
 
 func (k placedKey) moved() bool { return k.keyed && k.now != k.before }
 
-// place puts each different key into its partition, in the order they are sent first.
-func place(keys []string, rule partitioner.Partitioner, partitions, baseline int) []placedKey {
-	seen := map[string]bool{}
+// placeKeys puts each key into its partition, by the rules of both clients; second is nil where there is one.
+func placeKeys(keys []string, rule partitioner.Partitioner, second *partitioner.Partitioner, partitions, baseline int) []placedKey {
 	var placed []placedKey
 	for _, key := range keys {
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
 		k := placedKey{key: key, color: len(placed)%8 + 1}
 		k.now, k.keyed = rule.Partition([]byte(key), int32(partitions))
 		k.before, _ = rule.Partition([]byte(key), int32(baseline))
+		if second != nil {
+			var keyed bool
+			k.second, keyed = second.Partition([]byte(key), int32(partitions))
+			k.split = keyed != k.keyed || keyed && k.second != k.now
+		}
 		placed = append(placed, k)
 	}
 	return placed

@@ -22,14 +22,22 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
-	rule     partitioner.Partitioner
+	rules    []partitioner.Partitioner // of the producers
 	baseline int
 	placed   []placedKey       // the different keys of the workload, in the order they are sent first
 	short    map[string]string // key → its name in a cell; only looked up
 	places   map[string]int    // key → its index in placed; only looked up
 	readers  []*reader         // by partition; nil: nobody reads it
-	fresh    []kafka.Offset    // by partition: the first offset that was written in the tick shown
+	news     []news            // by partition
+	late     map[place]string  // what a record's part in an event that was seen late is; only looked up
+	lateKeys map[string]bool   // keys whose entities have late events; only looked up
 	first    int               // the first partition drawn
+}
+
+// place is where a record stands.
+type place struct {
+	kafka.TopicPartition
+	kafka.Offset
 }
 
 // reader is who reads a partition, and how far.
@@ -39,13 +47,27 @@ type reader struct {
 	lag      int64
 }
 
+// news is what the tick shown brought to a partition.
+type news struct {
+	from     kafka.Offset // the first offset that was written in it
+	appended uint64       // Seq of the last event that wrote; 0: none
+	lag      uint64       // Seq of the last event that changed how much is to be read; 0: none
+}
+
 func newLayout(f labs.Frame) *layout {
-	rule, err := partitioner.ByName(f.Address.Values.Text("partitioner"))
-	if err != nil {
-		panic(err) // the address was checked
+	l := &layout{Frame: f, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}}
+	for _, name := range partitioners(f.Address.Values) {
+		rule, err := partitioner.ByName(name)
+		if err != nil {
+			panic(err) // the address was checked
+		}
+		l.rules = append(l.rules, rule)
 	}
-	l := &layout{Frame: f, rule: rule, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}}
-	l.placed = place(keysOf(f.Address.Values.Text("keys")), rule, l.partitions(), l.baseline)
+	var second *partitioner.Partitioner
+	if len(l.rules) > 1 {
+		second = &l.rules[1]
+	}
+	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.rules[0], second, l.partitions(), l.baseline)
 	l.short = shortNames(l.placed)
 	for i, k := range l.placed {
 		l.places[k.key] = i
@@ -56,7 +78,8 @@ func newLayout(f labs.Frame) *layout {
 			l.readers[a.Partition] = &reader{member: m, position: a.Position, lag: a.Lag}
 		}
 	}
-	l.findFresh()
+	l.findNews()
+	l.findLate()
 	if selected := int(f.Address.At.Partition.Partition); f.Address.At.Partition.Topic == topic && selected < l.partitions() {
 		l.first = selected - selected%stripsShown
 	}
@@ -65,20 +88,48 @@ func newLayout(f labs.Frame) *layout {
 
 func (l *layout) partitions() int { return len(l.View.Partitions) }
 
-// findFresh finds what was written in the tick shown.
-func (l *layout) findFresh() {
-	l.fresh = make([]kafka.Offset, l.partitions())
+// rule is the first producer's.
+func (l *layout) rule() partitioner.Partitioner { return l.rules[0] }
+
+// setting gives the text of a setting.
+func (l *layout) setting(name string) string { return l.Address.Values.Text(name) }
+
+// findNews finds what the tick shown brought.
+func (l *layout) findNews() {
+	l.news = make([]news, l.partitions())
 	for i, p := range l.View.Partitions {
-		l.fresh[i] = p.Log.LogEndOffset
+		l.news[i].from = p.Log.LogEndOffset
+	}
+	first := func(seq *uint64, e journal.Event) { // the journal is walked backward
+		if *seq == 0 {
+			*seq = e.Seq
+		}
 	}
 	j := l.Cluster.Journal()
 	for e := range j.Backward() {
 		if int(e.Tick) != l.Address.T {
 			return
 		}
-		if b, ok := e.Body.(journal.BatchAppended); ok {
-			l.fresh[b.TopicPartition.Partition] = b.BaseOffset
+		switch b := e.Body.(type) {
+		case journal.BatchAppended:
+			n := &l.news[b.TopicPartition.Partition]
+			n.from = b.BaseOffset
+			first(&n.appended, e)
+		case journal.HighWatermarkAdvanced:
+			first(&l.news[b.TopicPartition.Partition].lag, e)
+		case journal.RecordsRead:
+			first(&l.news[b.TopicPartition.Partition].lag, e)
 		}
+	}
+}
+
+// findLate names the records of events that were seen late, and of those that were seen before them.
+func (l *layout) findLate() {
+	l.late, l.lateKeys = map[place]string{}, map[string]bool{}
+	for _, late := range l.View.Destination.FirstLate {
+		l.lateKeys[late.Entity] = true
+		l.late[place{late.Newer.At, late.Newer.Offset}] = fmt.Sprintf("event %d, seen in tick %d, before event %d", late.Newer.Version, late.Newer.Tick, late.Event.Version)
+		l.late[place{late.Event.At, late.Event.Offset}] = fmt.Sprintf("event %d, seen late in tick %d, after event %d", late.Event.Version, late.Event.Tick, late.Newer.Version)
 	}
 }
 

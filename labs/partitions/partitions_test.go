@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
@@ -58,7 +59,8 @@ func TestCanonicalKeys(t *testing.T) {
 			t.Errorf("%q: canonical %q, %v; want %q", raw, got, err, want.canonical)
 			continue
 		}
-		if diff := cmp.Diff(want.keys, keysOf(got)); diff != "" {
+		keys, _ := entitiesOf(got)
+		if diff := cmp.Diff(want.keys, keys, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", raw, diff)
 		}
 		if again, _ := canonicalKeys(got); again != got {
@@ -192,8 +194,10 @@ func TestEverythingOffered(t *testing.T) {
 				targets = append(targets, c.At, strings.Replace(c.At, "record", "batch", 1))
 			}
 		}
-		for _, m := range p.Picture.Messages.Items {
-			targets = append(targets, m.At)
+		for _, lane := range p.Picture.Network.Lanes {
+			for _, m := range lane.Items {
+				targets = append(targets, m.At)
+			}
 		}
 		targets = append(targets, "node:p0", "node:b1")
 		for _, target := range targets {
@@ -264,7 +268,7 @@ func TestCausesLeadBack(t *testing.T) {
 		if !strings.HasPrefix(line.Text, "Read 1 record") {
 			continue
 		}
-		chain := labs.Causes(f, line.Seq)
+		chain := labs.Causes(f, line.Seq, causesShown)
 		if first := chain[len(chain)-1]; first.Node != "you" || !strings.Contains(first.Text, "produce p0 order-1") {
 			t.Errorf("the read began with %q of %s, want your command", first.Text, first.Node)
 		}

@@ -20,7 +20,14 @@ func (l *layout) picture() view.Picture {
 			{Kind: "segment", Text: "a segment begins"},
 		},
 		Path: l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
-		Messages: l.messages(), Tables: []view.Table{l.table()},
+		Network: l.network(), Tables: []view.Table{l.table()},
+	}
+	if t, ok := l.splitTable(); ok {
+		p.Tables = append(p.Tables, t)
+	}
+	if t, ok := l.lateTable(); ok {
+		p.Tables = append(p.Tables, t)
+		p.Legend = append(p.Legend, view.Key{Kind: "late", Text: "seen in the wrong order"})
 	}
 	if l.baseline != l.partitions() {
 		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
@@ -84,7 +91,9 @@ func (l *layout) strip(i int) view.Strip {
 	}
 	if r != nil {
 		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
+		s.Moved = l.whyLink("lag-"+name, s.Lag, l.news[i].lag)
 	}
+	s.Grew = l.whyLink("count-"+name, s.Count, l.news[i].appended)
 	for _, rec := range window(p, first, columnsShown) {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
 	}
@@ -96,6 +105,16 @@ func (l *layout) strip(i int) view.Strip {
 		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown/2))
 	}
 	return s
+}
+
+// whyLink makes of a number that changed in this tick a link to the causes; nil where it did not.
+func (l *layout) whyLink(id, text string, seq uint64) *view.Link {
+	if seq == 0 {
+		return nil
+	}
+	link := labs.Replace(id, text, l.Address.WithWhy(seq))
+	link.Label = text + ", changed in this tick: why?"
+	return &link
 }
 
 // windowLink moves a strip's window by opening a record in it.
@@ -110,7 +129,7 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: fmt.Sprintf("record:%s:%d", tp, rec.Offset),
-		New: rec.Offset >= l.fresh[i], Waiting: r == nil || rec.Offset >= r.position,
+		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= r.position,
 		BatchStart: rec.batchStart, SegmentStart: rec.segmentStart, Selected: rec.Offset == selected,
 	}
 	words := []string{fmt.Sprintf("offset %d", rec.Offset)}
@@ -128,6 +147,10 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 				words = append(words, fmt.Sprintf("with %d partitions in %s-%d", l.baseline, topic, k.before))
 			}
 		}
+	}
+	if late, ok := l.late[place{tp, rec.Offset}]; ok {
+		c.Late = true
+		words = append(words, late)
 	}
 	if c.New {
 		words = append(words, "written in this tick")
@@ -157,35 +180,12 @@ func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
 	return list
 }
 
-// messages lists what is on its way.
-func (l *layout) messages() view.Messages {
-	list := view.Messages{Title: "On the network", Empty: "No message is on its way."}
-	const most = 16
-	for _, m := range l.View.UnderWay {
-		kind := "request"
-		if m.Answer {
-			kind = "response"
-		}
-		when := fmt.Sprintf("arrives in %d ms", m.DueAt-l.View.Now)
-		if m.Held {
-			when = fmt.Sprintf("waits for %s", m.To)
-		}
-		list.Items = append(list.Items, view.Message{
-			ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: fmt.Sprintf("%s %s", m.API, kind),
-			When: when, At: fmt.Sprintf("message:%d", m.ID), Response: m.Answer,
-		})
-	}
-	if n := len(list.Items); n > most {
-		list.Items, list.Title = list.Items[:most], fmt.Sprintf("On the network: the next %d of %d messages", most, n)
-	}
-	return list
-}
-
 // table shows partition, consumer and keys.
 func (l *layout) table() view.Table {
-	t := view.Table{ID: "keys", Caption: l.movedSentence(), Head: []string{"Partition", "Consumer", "Keys", "Records", "Bytes"}}
+	t := view.Table{ID: "keys", Caption: l.movedSentence(), Head: []string{"Partition", "Consumer", "Keys", "Records", "Share", "Bytes"}}
 	end := min(l.first+stripsShown, l.partitions())
 	each := max(keysShown/(end-l.first), 4)
+	total := l.records()
 	for i := l.first; i < end; i++ {
 		p := l.View.Partitions[i]
 		consumer := "nobody"
@@ -211,7 +211,7 @@ func (l *layout) table() view.Table {
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			view.Plain(p.TopicPartition.String()), view.Plain(consumer), keys,
-			view.Plain(kafka.Thousands(p.Log.LogEndOffset - p.Log.LogStartOffset)), view.Plain(kafka.Thousands(p.Log.Bytes)),
+			view.Plain(kafka.Thousands(records(p))), view.Plain(percent(records(p), total)), view.Plain(kafka.Thousands(p.Log.Bytes)),
 		}})
 	}
 	return t
@@ -219,8 +219,18 @@ func (l *layout) table() view.Table {
 
 func (l *layout) keyItem(k placedKey) view.Item {
 	item := view.Item{Text: keyName(k.key), Color: k.color}
+	mark := func(name, words string) {
+		item.Mark = strings.TrimSpace(item.Mark + " " + name)
+		item.Label = strings.TrimPrefix(item.Label+"; "+words, "; ")
+	}
 	if k.moved() {
-		item.Mark, item.Label = "moved", fmt.Sprintf("moved, was in %s-%d with %d partitions", topic, k.before, l.baseline)
+		mark("moved", fmt.Sprintf("moved, was in %s-%d with %d partitions", topic, k.before, l.baseline))
+	}
+	if k.split {
+		mark("split", "p1 puts it into "+l.secondPlace(k))
+	}
+	if l.lateKeys[k.key] {
+		mark("late", "an event of it was seen late")
 	}
 	return item
 }
@@ -239,6 +249,6 @@ func (l *layout) movedSentence() string {
 	case n == l.baseline:
 		return fmt.Sprintf("%s over %s; the baseline is %d too, so none has moved.", kafka.Count(keyed, "key"), kafka.Count(n, "partition"), l.baseline)
 	default:
-		return fmt.Sprintf("Going from %d to %d partitions moves %d of %s.", l.baseline, n, moves(l.placed, l.rule, l.baseline, n), kafka.Count(keyed, "key"))
+		return fmt.Sprintf("Going from %d to %d partitions moves %d of %s.", l.baseline, n, moves(l.placed, l.rule(), l.baseline, n), kafka.Count(keyed, "key"))
 	}
 }

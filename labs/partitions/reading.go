@@ -2,7 +2,6 @@ package partitions
 
 import (
 	"fmt"
-	"strings"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -14,10 +13,10 @@ import (
 // reading says in plain words what the picture shows, all of it computed from the frame.
 func (l *layout) reading() []view.Paragraph {
 	list := []view.Paragraph{l.readParallelism(), l.readMoves()}
-	list = append(list, l.readOrder())
-	list = append(list, l.readSpread(), l.readProgress())
-	if pause := l.readPause(); pause != nil {
-		list = append(list, pause)
+	for _, p := range []view.Paragraph{l.readClients(), l.readContract(), l.readOrder(), l.readLate(), l.readSpread(), l.readHottest(), l.readProgress(), l.readPause()} {
+		if p != nil {
+			list = append(list, p)
+		}
 	}
 	return list
 }
@@ -61,139 +60,93 @@ func (l *layout) readParallelism() view.Paragraph {
 func (l *layout) readMoves() view.Paragraph {
 	p := view.Paragraph{{Text: l.movedSentence() + " ", Strong: true}}
 	if len(l.placed) == 0 {
-		return append(p, view.Span{Text: fmt.Sprintf("The producer chooses by the %s rule.", l.Address.Values.Text("keyless"))})
+		return append(p, view.Span{Text: fmt.Sprintf("The producer chooses by the %s rule.", l.setting("keyless"))})
 	}
-	p = append(p, view.Span{Text: fmt.Sprintf("A key’s partition is its %s hash modulo the number of partitions; records that are written already stay where they are. ", l.rule.Name)})
+	p = append(p, view.Span{Text: fmt.Sprintf("A key’s partition is its %s hash modulo the number of partitions; records that are written already stay where they are. ", l.rule().Name)})
 	n := l.partitions()
 	for i, to := range []int{n + 1, 2 * n} {
 		if to > engine.MaxPartitions || i > 0 && n == 1 {
 			continue
 		}
 		next := l.Address.WithValue("partitions", fmt.Sprint(to)).WithValue("baseline", fmt.Sprint(n))
-		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %d of them would move: ", n, to, moves(l.placed, l.rule, n, to))},
+		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %d of them would move: ", n, to, moves(l.placed, l.rule(), n, to))},
 			view.Span{Text: "try it", Href: next.String()}, view.Span{Text: ". "})
 	}
 	return p
 }
 
-// readOrder tells what order holds, with a pair of records of this run that shows it.
-func (l *layout) readOrder() view.Paragraph {
-	p := view.Paragraph{{Text: "Order holds within one partition, so per key, not across the topic. ", Strong: true}}
-	if same, ok := l.sameKeyPair(); ok {
-		p = append(p, view.Span{Text: same})
+// readProgress tells how far the run is; a number that changed in this tick leads to why.
+func (l *layout) readProgress() view.Paragraph {
+	produced, acknowledged := 0, 0
+	for _, p := range l.View.Producers {
+		produced, acknowledged = produced+p.Produced, acknowledged+p.Acknowledged
 	}
-	if across, ok := l.overtaken(); ok {
-		p = append(p, view.Span{Text: " " + across})
+	written := l.records()
+	newest := l.newest()
+	number := func(n int64, noun string, seq uint64) view.Span {
+		span := view.Span{Text: kafka.Thousands(n)}
+		if noun != "" {
+			span.Text = kafka.Count(int(n), noun)
+		}
+		if seq != 0 {
+			span.Href = l.Address.WithWhy(seq).String()
+		}
+		return span
+	}
+	text := func(s string) view.Span { return view.Span{Text: s} }
+	who := "the producer has"
+	knows := "it knows"
+	if len(l.View.Producers) > 1 {
+		who, knows = "the producers have", "they know"
+	}
+	p := view.Paragraph{
+		text(fmt.Sprintf("At tick %d %s been given ", l.Address.T, who)), number(int64(produced), "record", newest.handed), text("; "),
+		number(written, "", newest.written), text(" " + verb(int(written), "is", "are") + " in the log, and " + knows + " of "),
+		number(int64(acknowledged), "", newest.acknowledged), text(" that they are."),
+	}
+	if len(l.View.Groups[0].Members) > 0 {
+		p = append(p, text(" The group has read "), number(written-l.unread(), "", newest.read), text(" of them."))
 	}
 	return p
 }
 
-// sameKeyPair finds a key with two records in the log.
-func (l *layout) sameKeyPair() (text string, ok bool) {
+// unread counts the records that no reader has yet.
+func (l *layout) unread() (n int64) {
 	for i, p := range l.View.Partitions {
-		first := map[string]stored{}
-		for _, rec := range window(p, p.Log.LogStartOffset, 200) {
-			if rec.Key == nil {
-				continue
-			}
-			before, twice := first[string(rec.Key)]
-			if !twice {
-				first[string(rec.Key)] = rec
-				continue
-			}
-			text = fmt.Sprintf("%s has “%s” at offset %d of %s-%d and “%s” at offset %d of the same: whoever reads it meets them in that order.",
-				keyName(string(rec.Key)), before.Value, before.Offset, topic, i, rec.Value, rec.Offset)
-			return text, true
+		if r := l.readers[i]; r != nil {
+			n += int64(p.Log.LogEndOffset - max(r.position, p.Log.LogStartOffset))
+		} else {
+			n += records(p)
 		}
 	}
-	return "", false
+	return n
 }
 
-// overtaken finds two partitions of which the one with the older first record was read later.
-func (l *layout) overtaken() (text string, ok bool) {
-	type sight struct {
-		partition engine.PartitionView
-		tick      kafka.Tick
-		written   kafka.Timestamp // of its first record
-	}
-	var before sight
+// newest holds the Seq of the last event of each kind in the tick shown; 0: none.
+type newest struct{ handed, written, acknowledged, read uint64 }
+
+func (l *layout) newest() (n newest) {
 	j := l.Cluster.Journal()
-	const most = 2000 // events; later ones would not make a better example
-	for e := range j.All() {
-		if e.Seq > most {
+	for e := range j.Backward() {
+		if int(e.Tick) != l.Address.T {
 			break
 		}
-		r, is := e.Body.(journal.RecordsRead)
-		if !is || r.From != 0 {
-			continue
+		var seq *uint64
+		switch e.Body.(type) {
+		case journal.RecordPartitioned:
+			seq = &n.handed
+		case journal.BatchAppended:
+			seq = &n.written
+		case journal.ProduceAcknowledged:
+			seq = &n.acknowledged
+		case journal.RecordsRead:
+			seq = &n.read
 		}
-		p := l.View.Partitions[r.TopicPartition.Partition]
-		now := sight{p, e.Tick, window(p, 0, 1)[0].Timestamp}
-		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
-			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
-				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true
-		}
-		before = now
-	}
-	return "", false
-}
-
-// readSpread tells how unevenly the keys lie.
-func (l *layout) readSpread() view.Paragraph {
-	most, least := 0, 0
-	counts := make([]int, l.partitions())
-	for _, k := range l.placed {
-		if k.keyed {
-			counts[k.now]++
+		if seq != nil && *seq == 0 {
+			*seq = e.Seq
 		}
 	}
-	for i, n := range counts {
-		if n > counts[most] {
-			most = i
-		}
-		if n < counts[least] {
-			least = i
-		}
-	}
-	if len(l.placed) == 0 || counts[most] == 0 {
-		return view.Paragraph{{Text: l.keylessSpread()}}
-	}
-	if counts[most] == counts[least] {
-		return view.Paragraph{{Text: fmt.Sprintf("Every partition has %s.", kafka.Count(counts[most], "key"))}}
-	}
-	return view.Paragraph{{Text: fmt.Sprintf("%s-%d has the most keys, %d, and %s-%d the fewest, %d: a hash spreads keys evenly only when there are many of them.",
-		topic, most, counts[most], topic, least, counts[least])}}
-}
-
-// keylessSpread tells where the records without a key went.
-func (l *layout) keylessSpread() string {
-	var parts []string
-	for _, p := range l.View.Partitions {
-		if n := p.Log.LogEndOffset - p.Log.LogStartOffset; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d in %s", n, p.TopicPartition))
-		}
-	}
-	if len(parts) == 0 {
-		return "No record is in the log yet."
-	}
-	if l.Address.Values.Text("keyless") == "sticky" {
-		return fmt.Sprintf("Records without a key: %s. The sticky rule stays with one partition until batch.size = 16,384 bytes have gone there, then draws another.", strings.Join(parts, ", "))
-	}
-	return fmt.Sprintf("Records without a key: %s. Round robin gives each record the next partition.", strings.Join(parts, ", "))
-}
-
-// readProgress tells how far the run is.
-func (l *layout) readProgress() view.Paragraph {
-	p, written := l.View.Producers[0], 0
-	for _, part := range l.View.Partitions {
-		written += int(part.Log.LogEndOffset)
-	}
-	text := fmt.Sprintf("At tick %d the producer has been given %s; %s %s in the log, and it knows of %s that they are.",
-		l.Address.T, kafka.Count(p.Produced, "record"), kafka.Thousands(written), verb(written, "is", "are"), kafka.Thousands(p.Acknowledged))
-	if len(l.View.Groups[0].Members) > 0 {
-		text += fmt.Sprintf(" The group has read %s of them.", kafka.Thousands(int64(written)-l.View.Groups[0].Lag))
-	}
-	return view.Paragraph{{Text: text}}
+	return n
 }
 
 // readPause tells what would happen if the busiest consumer stood still now; nil where none works.

@@ -2,27 +2,31 @@ package partitions
 
 import (
 	"fmt"
+	"slices"
 
+	"loglab/engine"
 	"loglab/engine/command"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
 )
 
-// settings makes the two forms of the set-up.
+// settings makes the forms of the set-up.
 func settings(a labs.Address) []view.Form {
-	names := []string{"partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate"}
+	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", names(groupSettings())...)
+	setup.Links = presets(a)
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
-	own.Note = fmt.Sprintf("Any text; a blank line is an empty key. At most %d, within an address of %s bytes.", maxOwnKeys, kafka.Thousands(labs.MaxQuery))
+	own.Note = fmt.Sprintf("Any text; a blank line is an empty key; “order-7 x40” is order-7 forty times as often. At most %d keys of %d bytes each. A file takes the place of what is typed.", maxOwnKeys, maxKeyBytes)
+	sent := names(producerSettings())
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
-		names = append(names[:6:6], "rate")
+		sent = slices.DeleteFunc(sent, func(name string) bool { return name == "keys" })
 		own.Links = []view.Link{{ID: "made-keys", Text: "Back to 24 made keys", Href: a.WithValue("keys", "24").String(), Go: "push"}}
 	}
-	setup := labs.SettingsForm(a, "setup", "Set-up", "Apply", names...)
-	for i, f := range setup.Fields {
+	producers := labs.SettingsForm(a, "producers", "Producers and keys", "Apply", sent...)
+	for i, f := range producers.Fields {
 		if f.Name == "keys" {
-			setup.Fields[i].Kind = view.Number
+			producers.Fields[i].Kind = view.Number
 		}
 	}
 	if made {
@@ -30,27 +34,30 @@ func settings(a labs.Address) []view.Form {
 	}
 	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
 	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
-	setup.Links = presets(a)
-	return []view.Form{setup, own}
+	own.Fields = append(own.Fields, view.Field{ID: "own-keys-file", Name: "keys", Label: "Or a file of them", Kind: view.File})
+	return []view.Form{setup, producers, labs.Posted(a, own)}
 }
 
-// presets are ready-made changes of one setting.
+// names lists the names of settings.
+func names(settings []labs.Setting) []string {
+	var list []string
+	for _, s := range settings {
+		list = append(list, s.Name)
+	}
+	return list
+}
+
+// presets are ready-made changes of the number of partitions.
 func presets(a labs.Address) []view.Link {
 	var links []view.Link
-	add := func(id, text string, to labs.Address) {
-		if to.String() != a.String() {
-			links = append(links, view.Link{ID: id, Text: text, Href: to.String(), Go: "push"})
+	add := func(id, text string, count int) {
+		if count <= engine.MaxPartitions {
+			links = append(links, view.Link{ID: id, Text: text, Href: a.WithValue("partitions", fmt.Sprint(count)).String(), Go: "push"})
 		}
 	}
 	partitions := a.Values.Int("partitions")
-	if partitions < 64 {
-		add("preset-more", fmt.Sprintf("%d partitions", min(partitions+2, 64)), a.WithValue("partitions", fmt.Sprint(min(partitions+2, 64))))
-	}
-	if partitions <= 32 {
-		add("preset-double", fmt.Sprintf("twice as many: %d", 2*partitions), a.WithValue("partitions", fmt.Sprint(2*partitions)))
-	}
-	add("preset-keyless", "no keys", a.WithValue("keys", "0"))
-	add("preset-librdkafka", "librdkafka’s default client", a.WithValue("partitioner", "crc32-random"))
+	add("preset-more", fmt.Sprintf("%d partitions", partitions+2), partitions+2)
+	add("preset-double", fmt.Sprintf("twice as many: %d", 2*partitions), 2*partitions)
 	return links
 }
 
@@ -58,12 +65,25 @@ func presets(a labs.Address) []view.Link {
 func actions(f labs.Frame, p *view.Page) {
 	a := f.Address
 	key := "order-1"
-	if keys := keysOf(a.Values.Text("keys")); len(keys) > 0 {
+	if keys := workload(a.Values).Keys(); len(keys) > 0 {
 		key = keys[0]
 	}
 	add := func(id, text string, cmd command.Command, warn bool) { labs.AddAction(p, a, id, text, cmd, warn) }
 	add("do-produce", "Produce "+narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
 	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
+	add("do-produce-to", "Produce to partition 0", command.Produce{Producer: "p0", Named: true, Key: key, Default: true}, false)
+	for _, more := range []int{len(f.View.Partitions) + 2, 2 * len(f.View.Partitions)} {
+		if more <= engine.MaxPartitions {
+			add(fmt.Sprintf("do-grow-%d", more), fmt.Sprintf("Add partitions: %d in all", more), command.AddPartitions{Topic: topic, Count: more}, false)
+		}
+	}
+	for _, p := range f.View.Producers {
+		if p.Sending {
+			add("do-stop-"+string(p.ID), fmt.Sprintf("Stop %s’s application", p.ID), command.StopSending{Producer: p.ID}, false)
+		} else {
+			add("do-start-"+string(p.ID), fmt.Sprintf("Start %s’s application", p.ID), command.StartSending{Producer: p.ID}, false)
+		}
+	}
 	toggle := func(node kafka.NodeID, paused bool) {
 		if paused {
 			add("do-resume-"+string(node), "Resume "+string(node), command.Resume{Node: node}, false)

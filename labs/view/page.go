@@ -21,6 +21,7 @@ type Page struct {
 	Whole    *Link // the same frame on the lab's own page; nil: this is it
 
 	Notices   []Notice
+	Ready     []Ready // ready-made runs
 	Transport Transport
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
@@ -57,6 +58,12 @@ type Link struct {
 	Inactive bool // nothing to do here (at the first or last tick); the link stays so focus is kept
 }
 
+// Ready is a ready-made run.
+type Ready struct {
+	Link Link
+	Text string // what it shows, one sentence
+}
+
 // Notice is something the reader should know before looking at the picture.
 type Notice struct {
 	Text string
@@ -81,7 +88,7 @@ type Mark struct {
 	Ahead    bool // a command still to come
 }
 
-// Form is a GET form whose submission is the next address.
+// Form is a GET form whose submission is the next address, or one that is posted.
 type Form struct {
 	ID     string
 	Title  string
@@ -92,6 +99,7 @@ type Form struct {
 	Go     string // as in Link
 	Note   string // one plain sentence under the fields; empty: none
 	Links  []Link // ready-made choices beside the form
+	Post   bool   // posted with its files; the answer leads to the next address
 }
 
 // Param is one name and value of an address.
@@ -119,6 +127,7 @@ const (
 	Choice FieldKind = "choice"
 	Lines  FieldKind = "lines" // several lines of text
 	Line   FieldKind = "line"  // one line of text
+	File   FieldKind = "file"  // a file, in a form that is posted
 )
 
 // Option is one choice of a field.
@@ -177,12 +186,14 @@ type EventLine struct {
 
 // Inspector shows whatever was selected.
 type Inspector struct {
-	Title  string
-	Facts  []Fact
-	Tables []Table
-	Links  []Link      // what else can be opened from here
-	Chain  []EventLine // the causes, from the event asked about back to a command or a timer
-	Close  Link
+	Title     string
+	Facts     []Fact
+	Links     []Link      // what else can be opened from here
+	Forms     []Form      // what can be asked of it
+	Chain     []EventLine // the causes, from the event asked about back to a command or a timer
+	Tables    []Table
+	Anatomies []Anatomy
+	Close     Link
 }
 
 // Fact is one named value.

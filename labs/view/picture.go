@@ -2,20 +2,20 @@ package view
 
 // Picture is the state of the cluster as it is drawn.
 type Picture struct {
-	Title    string // "Topic orders · 4 partitions · consumer group billing"
-	Legend   []Key
-	Members  []Member
-	Strips   []Strip
-	Pages    []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
-	Messages Messages
-	Tables   []Table
-	Hidden   []Param // the address without "at": a cell is a button "at" in one GET form
-	Path     string  // that form's action
+	Title   string // "Topic orders · 4 partitions · consumer group billing"
+	Legend  []Key
+	Members []Member
+	Strips  []Strip
+	Pages   []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Network Network
+	Tables  []Table
+	Hidden  []Param // the address without "at": a cell is a button "at" in one GET form
+	Path    string  // that form's action
 }
 
 // Key explains one sign of the picture.
 type Key struct {
-	Kind string // "waiting", "read", "new", "segment", "batch", "moved"
+	Kind string // "waiting", "read", "new", "segment", "batch", "moved", "late"
 	Text string
 }
 
@@ -43,6 +43,8 @@ type Strip struct {
 	After   *Link  // later records exist
 	Count   string // "15 records · 1,420 B · 2 segments"
 	Lag     string // "3 to read"
+	Grew    *Link  // why Count changed in this tick; nil: it did not
+	Moved   *Link  // why Lag changed in this tick; nil: it did not
 	Empty   string // what to say when there is no record
 }
 
@@ -57,6 +59,7 @@ type Cell struct {
 	New          bool   // appended in the tick shown
 	Waiting      bool   // not yet read
 	Moved        bool   // its key had another partition under the baseline count
+	Late         bool   // it was seen after, or before, an event that it should follow, or precede
 	BatchStart   bool   // first record of a batch
 	SegmentStart bool   // first record of a segment
 	Selected     bool
@@ -80,20 +83,37 @@ const (
 	LogEnd        FlagKind = "end"
 )
 
-// Messages are the requests and responses on their way.
-type Messages struct {
+// Network is the way between the nodes, with the envelopes that are on it. Lanes[i] lies between Stops[i]
+// and Stops[i+1].
+type Network struct {
 	Title string
+	Stops []Stop
+	Lanes []Lane
+}
+
+// Stop is where messages come from and go to.
+type Stop struct {
+	Name  string // "Producers"
+	Nodes []Member
+	More  string // nodes that are not drawn one by one, in words; empty: all are
+}
+
+// Lane is the way between two stops.
+type Lane struct {
+	Name  string // "between producers and broker"
 	Items []Message
 	Empty string // what to say when nothing is on its way
+	More  string // messages not drawn, in words; empty: all are
 }
 
 // Message is one envelope.
 type Message struct {
 	ID       string
 	From, To string
-	Text     string // "Produce v13: orders-2, 1 record"
+	Text     string // "Produce request"
 	When     string // "arrives at tick 6"
 	At       string
+	Right    bool // it goes from the left stop to the right one
 	Response bool
 }
 
@@ -116,7 +136,7 @@ type Row struct {
 // Item is a piece of text in a table's cell: a key in a list of keys, a number, a sentence.
 type Item struct {
 	Text  string
-	Mark  string // "moved": drawn with a sign; empty: plain
+	Mark  string // "moved", "split", "late" or several: drawn with a sign each; empty: plain
 	Label string // what the mark means, in words
 	Color int    // as Cell.Color; 0: none
 	At    string // value of "at" that opens it; empty: not a control

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"loglab/labs/store"
 	"loglab/web"
 )
 
@@ -49,7 +50,12 @@ func serveSlowly(t testing.TB, delay func() time.Duration) *server {
 // serveThrough puts a handler of the test before that of the site.
 func serveThrough(t testing.TB, wrap func(http.Handler) http.Handler) *server {
 	t.Helper()
-	site, err := web.New(slog.New(slog.DiscardHandler))
+	texts, err := store.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { texts.Close() })
+	site, err := web.New(slog.New(slog.DiscardHandler), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

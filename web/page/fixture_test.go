@@ -126,10 +126,18 @@ func fixturePicture(path string, hidden []view.Param) view.Picture {
 			withShift(fixtureStrip(3, "99 7 121 9912", 12, 18, 24), &before, &later),
 			{ID: "lane-4", Name: "orders-4", Owner: "read by no one", At: "partition:orders-4", Columns: 12, Empty: "no record yet", Count: "0 records", Flags: []view.Flag{{Kind: view.LogEnd, Text: "end 0"}}},
 		},
-		Messages: view.Messages{Title: "On their way", Items: []view.Message{
-			{ID: "m-41", From: "producer", To: "b1", Text: "Produce v13: orders-2, 1 record", When: "arrives at tick 7", At: "message:41"},
-			{ID: "m-42", From: "b1", To: "c0", Text: "Fetch v17: orders-0, 1 record", When: "arrives at tick 8", At: "message:42", Response: true},
-		}},
+		Network: view.Network{
+			Title: "On the network",
+			Stops: []view.Stop{
+				{Name: "Producers", Nodes: []view.Member{{ID: "node-p0", Name: "p0", State: "working", Text: "sending", At: "node:p0"}}},
+				{Name: "Broker", Nodes: []view.Member{{ID: "node-b1", Name: "b1", State: "working", Text: "2 fetches wait", At: "node:b1"}}},
+				{Name: "Consumers", More: "5 consumers of billing"},
+			},
+			Lanes: []view.Lane{
+				{Name: "between producers and broker", Items: []view.Message{{ID: "m-41", From: "p0", To: "b1", Text: "Produce request", When: "arrives in 10 ms", At: "message:41", Right: true}}},
+				{Name: "between broker and consumers", Items: []view.Message{{ID: "m-42", From: "b1", To: "c0", Text: "Fetch response", When: "arrives in 10 ms", At: "message:42", Right: true, Response: true}}},
+			},
+		},
 		Tables: []view.Table{{
 			ID: "keys", Caption: "Where each key goes, with 4 partitions and with 3", Head: []string{"Partition", "Keys", "Share"},
 			Rows: []view.Row{
@@ -198,12 +206,24 @@ func fixtureInspector(address func(int) string) *view.Inspector {
 		Close: view.Link{ID: "close", Href: address(6), Text: "Close", Label: "Close the inspector", Go: "replace"},
 		Chain: []view.EventLine{{Seq: 9, Tick: 1, Node: "b1", Text: "orders-0 appended 6 records at offset 0"}, {Seq: 8, Tick: 0, Node: "you", Text: "produce order-7"}},
 		Tables: []view.Table{{
-			ID: "anatomy", Caption: "The record's bytes", Mono: true, Head: []string{"Byte", "Field", "Bytes", "Value"},
-			Rows: []view.Row{
-				{Items: [][]view.Item{view.Plain("61"), view.Plain("length"), view.Plain("1c"), view.Plain("14")}},
-				{Items: [][]view.Item{view.Plain("62"), view.Plain("attributes"), view.Plain("00"), view.Plain("0")}},
-				{Items: [][]view.Item{view.Plain("63"), view.Plain("timestamp delta"), view.Plain("c8 01"), view.Plain("100 ms")}},
-				{Items: [][]view.Item{view.Plain("66"), view.Plain("key"), view.Plain("6f 72 64 65 72 2d 37"), view.Plain("order-7")}},
+			ID: "elsewhere", Caption: "Where this key would be", Head: []string{"Partitions", "It would be in"},
+			Rows: []view.Row{{Items: [][]view.Item{view.Plain("5"), {{Text: "orders-3", Mark: "moved", Label: "another than now"}}}}},
+		}},
+		Anatomies: []view.Anatomy{{
+			ID: "record", Caption: "The record's bytes", More: "1 field more, not shown.",
+			Lines: []view.HexLine{
+				{At: "003d", Text: "·····order-7", Parts: []view.HexPart{
+					{Field: 0, Text: "1c", First: true}, {Field: 1, Text: "00", First: true}, {Field: 2, Text: "c8 01", First: true},
+					{Field: -1, Text: "0e"}, {Field: 3, Text: "6f 72 64 65 72 2d 37", First: true},
+				}},
+				{Parts: []view.HexPart{{Field: 3, Text: "… 90 bytes more of key …", Gap: true}}},
+				{At: "00a7", Text: "!", Parts: []view.HexPart{{Field: 3, Text: "21"}}},
+			},
+			Fields: []view.ByteField{
+				{At: "61", Name: "length", Value: "14", Meaning: "14 bytes follow"},
+				{At: "62", Name: "attributes", Value: "0", Meaning: "no bit of it is in use"},
+				{At: "63–64", Name: "timestampDelta", Value: "100", Meaning: "base + 100 ms"},
+				{At: "66–167", Name: "key", Value: "order-7", Meaning: "text", Link: &view.Link{ID: "open-key", Href: address(6), Text: "open", Go: "replace"}},
 			},
 		}},
 	}

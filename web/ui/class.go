@@ -50,9 +50,18 @@ func memberClass(m view.Member) string {
 	return classes{"member", m.State}.String()
 }
 
+// memberText is what stands beside a member's name.
+func memberText(m view.Member) string {
+	if m.Text == "" {
+		return m.State
+	}
+	return m.State + ", " + m.Text
+}
+
 func messageClass(m view.Message) string {
 	c := classes{"message"}
 	c.add("response", m.Response)
+	c.add("right", m.Right)
 	return c.String()
 }
 
@@ -64,6 +73,7 @@ func cellClass(c view.Cell) string {
 	names.add("batch", c.BatchStart)
 	names.add("segment", c.SegmentStart)
 	names.add("moved", c.Moved)
+	names.add("late", c.Late)
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
 	return names.String()

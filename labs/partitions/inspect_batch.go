@@ -1,0 +1,117 @@
+package partitions
+
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// inspectBatch shows a batch: its header and one of its records, byte by byte, and the way to the others.
+func inspectBatch(l *layout, in *view.Inspector, at location) {
+	b, name := at.batch, at.partition.TopicPartition
+	fact := func(name, format string, args ...any) {
+		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	fact("Records", "%s, offsets %s", kafka.Count(int(b.RecordsCount), "record"), offsets(b.BaseOffset, b.LastOffset()))
+	fact("Size", "%s: %d of header, %s of records%s", kafka.Count(b.Size(), "byte"), record.HeaderSize, kafka.Thousands(b.Size()-record.HeaderSize), compression(b))
+	fact("Place", "bytes %s to %s of %s", kafka.Thousands(at.position), kafka.Thousands(at.position+b.Size()-1), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
+	fact("CRC-32C", "%s", checksum(b))
+	in.Links = append(recordLinks(l, at),
+		labs.Replace("open-segment", "the segment", l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: name, Number: int64(at.segment.BaseOffset)})))
+	in.Chain = appendChain(l, at)
+
+	fields, err := record.Anatomy(b.Bytes())
+	if err != nil {
+		fact("Damaged", "%v", err)
+	}
+	d := newDissector("batch", fmt.Sprintf("The batch’s header and record %d", at.record.Offset))
+	if b.Attributes.Codec() != record.None {
+		d.Caption = "The batch: its header and its compressed records"
+		d.fields(ofRecord(fields, -1), 0)
+		in.Anatomies = []view.Anatomy{d.done(), recordAnatomy(at)}
+		return
+	}
+	d.fields(ofRecord(fields, -1), 0)
+	if at.index > 0 {
+		d.gap(-1, fmt.Sprintf("… %s before it, %s …", kafka.Count(at.index, "record"), kafka.Count(at.record.Position, "byte")))
+	}
+	d.fields(ofRecord(fields, at.index), 0)
+	if rest := b.Size() - record.HeaderSize - at.record.Position - at.record.Size; rest > 0 {
+		d.gap(-1, fmt.Sprintf("… %s after it, %s …", kafka.Count(int(b.RecordsCount)-at.index-1, "record"), kafka.Count(rest, "byte")))
+	}
+	in.Anatomies = []view.Anatomy{d.done()}
+}
+
+// compression says what the records of a compressed batch would take without.
+func compression(b record.Batch) string {
+	codec := b.Attributes.Codec()
+	if codec == record.None {
+		return ""
+	}
+	size := 0
+	for scanner := b.Scan(); scanner.Next(); {
+		size += scanner.Record().Size
+	}
+	return fmt.Sprintf(", which %s made of %s", codec, kafka.Thousands(size))
+}
+
+// checksum compares the batch's CRC with its bytes.
+func checksum(b record.Batch) string {
+	if err := b.CheckCRC(); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%08x: right, over the bytes from attributes to the end", b.CRC)
+}
+
+// recordLinks lead to the records of a batch around the one shown.
+func recordLinks(l *layout, at location) []view.Link {
+	var links []view.Link
+	n := int(at.batch.RecordsCount)
+	from, to := around(n, at.index)
+	if n == 1 {
+		to = from // there is no other
+	}
+	add := func(id, text, label string, offset kafka.Offset, kind labs.TargetKind) {
+		link := labs.Replace(id, text, l.Address.WithTarget(labs.Target{Kind: kind, Partition: at.partition.TopicPartition, Number: int64(offset)}))
+		link.Label = label
+		link.Inactive = link.Href == l.Address.String()
+		links = append(links, link)
+	}
+	for offset := at.batch.BaseOffset + kafka.Offset(from); offset < at.batch.BaseOffset+kafka.Offset(to); offset++ {
+		add(fmt.Sprintf("batch-record-%d", offset), fmt.Sprint(offset), fmt.Sprintf("Show record %d of the batch", offset), offset, labs.BatchTarget)
+	}
+	add("open-record", fmt.Sprintf("record %d with its key", at.record.Offset), "", at.record.Offset, labs.RecordTarget)
+	return links
+}
+
+// appendChain gives the causes of the append that brought the batch.
+func appendChain(l *layout, at location) []view.EventLine {
+	if seq := appendEvent(l.Frame, at.partition.TopicPartition, at.batch.BaseOffset); seq != 0 {
+		return labs.Causes(l.Frame, seq, causesShown)
+	}
+	return nil
+}
+
+// recordAnatomy takes one record apart. Positions count from the batch's first byte, or from that of the
+// decompressed records.
+func recordAnatomy(at location) view.Anatomy {
+	caption, origin := "The record’s own bytes in the batch", record.HeaderSize
+	if at.batch.Attributes.Codec() != record.None {
+		caption, origin = fmt.Sprintf("Record %d, decompressed", at.record.Offset), 0
+	}
+	d := newDissector("record", caption)
+	fields, err := record.RecordsAnatomy(at.batch.Bytes())
+	list := ofRecord(fields, at.index)
+	d.fields(list, origin)
+	switch {
+	case err != nil:
+		d.More = err.Error()
+	case len(list) == 0:
+		d.More = "The batch has so many fields that this record is not taken apart."
+	}
+	return d.done()
+}

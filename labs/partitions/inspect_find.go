@@ -1,0 +1,110 @@
+package partitions
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// inspectFind shows how a read finds an offset: the segment, the index entry, the batches from there.
+func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset kafka.Offset) {
+	in.Forms = append(in.Forms, findForm(l, p, offset))
+	fact := func(name, format string, args ...any) {
+		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
+	switch {
+	case offset < start:
+		fact("Answer", "%s: offset %d < log start offset %d", kerr.OffsetOutOfRange.Message, offset, start)
+		return
+	case offset > end:
+		fact("Answer", "%s: offset %d > log end offset %d", kerr.OffsetOutOfRange.Message, offset, end)
+		return
+	case offset == end:
+		fact("Answer", "no bytes: %d is the log end offset, the record that gets it has not come yet", offset)
+		return
+	}
+	segments := p.Log.Segments
+	found, ok, err := storage.Find(segments, offset)
+	if err != nil || !ok {
+		panic(fmt.Sprintf("%s: offset %d below the log end %d is not found: %v", p.TopicPartition, offset, end, err))
+	}
+	s, lookup := segments[found.Segment], found.Lookup
+	batch := found.Scanned[len(found.Scanned)-1]
+	fact("1. Segment", "%s: base offset %d is the greatest ≤ %d of %s", storage.SegmentFileName(s.BaseOffset, storage.LogSuffix), s.BaseOffset, offset, kafka.Count(len(segments), "segment"))
+	if lookup.IndexEntryNumber < 0 {
+		fact("2. Index", "none of %s is ≤ %d, so the scan begins at byte 0", kafka.Count(len(s.OffsetEntries()), "entry"), offset)
+	} else {
+		fact("2. Index", "entry %d, offset %d, is the greatest ≤ %d of %s: the scan begins at byte %s, found in %s", lookup.IndexEntryNumber, lookup.IndexEntry.Offset, offset,
+			kafka.Count(len(s.OffsetEntries()), "entry"), kafka.Thousands(lookup.IndexEntry.Position), kafka.Count(len(found.Search), "step"))
+	}
+	fact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
+	fact("Answer", "the batch of offsets %s at byte %s", offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
+	if batch.BaseOffset < offset {
+		fact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
+	}
+	inSegment := without(s, offset)
+	before, bytes := 0, 0
+	for _, earlier := range segments[:found.Segment] {
+		before, bytes = before+len(batches(earlier)), bytes+len(earlier.Bytes)
+	}
+	fact("Without index", "from the start of the segment: %s, %s passed over", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"))
+	fact("Without segments", "from the start of the log: %s, %s passed over", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(bytes+inSegment.BytesScanned(), "byte"))
+	in.Links = append(in.Links,
+		labs.Replace("open-batch", "the batch found", l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: p.TopicPartition, Number: int64(offset)})),
+		labs.Replace("open-segment", "the segment", l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: p.TopicPartition, Number: int64(s.BaseOffset)})))
+	in.Tables = append(in.Tables, segmentTable(p, found.Segment), searchTable(found, offset), scanTable(p, found, offset))
+}
+
+// without is the lookup in a segment that has no index.
+func without(s storage.Segment, offset kafka.Offset) storage.Lookup {
+	s.OffsetIndex = nil
+	found, _, err := storage.Find([]storage.Segment{s}, offset)
+	if err != nil {
+		panic(err) // with the index there was none
+	}
+	return found.Lookup
+}
+
+// searchTable shows the binary search in the offset index.
+func searchTable(found storage.Found, offset kafka.Offset) view.Table {
+	t := view.Table{ID: "search", Caption: "2. The binary search in the offset index", Head: []string{"Entries left", "In the middle", "Its offset", "So"}, Mono: true}
+	for _, s := range found.Search {
+		so := fmt.Sprintf("≤ %d: go on after it", offset)
+		if s.Above {
+			so = fmt.Sprintf("> %d: go on before it", offset)
+		}
+		t.Rows = append(t.Rows, cells(offsets(kafka.Offset(s.Low), kafka.Offset(s.High-1)), fmt.Sprintf("entry %d", s.Middle), fmt.Sprint(s.Offset), so))
+	}
+	if len(found.Search) == 0 {
+		t.More = "The index has no entry yet."
+	}
+	return t
+}
+
+// scanTable shows the batches that were looked at.
+func scanTable(p engine.PartitionView, found storage.Found, offset kafka.Offset) view.Table {
+	t := view.Table{ID: "scan", Caption: "3. The scan, batch after batch", Head: []string{"Byte", "Offsets", "Bytes", "So"}, Mono: true}
+	position := found.Lookup.IndexEntry.Position
+	n := len(found.Scanned)
+	from, to := around(n, n)
+	for i, b := range found.Scanned {
+		so := fmt.Sprintf("%d < %d: the next", b.LastOffset(), offset)
+		if i == n-1 {
+			so = fmt.Sprintf("%d ≥ %d: here", b.LastOffset(), offset)
+		}
+		if i >= from && i < to {
+			open := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: fmt.Sprintf("%s:%s:%d", labs.BatchTarget, p.TopicPartition, b.BaseOffset)}
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {open}, view.Plain(kafka.Thousands(b.Size())), view.Plain(so)}, Selected: i == n-1})
+		}
+		position += b.Size()
+	}
+	t.More = rowsLeft(from, to, n, "batch")
+	return t
+}

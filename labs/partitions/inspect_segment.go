@@ -1,0 +1,140 @@
+package partitions
+
+import (
+	"fmt"
+
+	"loglab/engine"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// inspectSegment shows a segment: its files, batches and index entries, and a form to find an offset.
+func inspectSegment(l *layout, in *view.Inspector, p engine.PartitionView, index int) {
+	s := p.Log.Segments[index]
+	held := "none: it is empty"
+	if s.LastOffset != kafka.NoOffset {
+		held = offsets(s.FirstOffset, s.LastOffset)
+	}
+	state := "closed: a later segment takes the appends"
+	if index == len(p.Log.Segments)-1 {
+		state = "active: appends go here"
+	}
+	list := batches(s)
+	segmentBytes, _ := sizes(l.Address.Values)
+	in.Facts = append(in.Facts, view.Fact{Name: "Base offset", Value: fmt.Sprintf("%d, the name of its files", s.BaseOffset)},
+		view.Fact{Name: "Offsets", Value: held}, view.Fact{Name: "State", Value: state},
+		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s, in %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(segmentBytes), kafka.Count(len(list), "batch"))})
+	for _, file := range []struct {
+		suffix string
+		bytes  int
+	}{{storage.LogSuffix, len(s.Bytes)}, {storage.OffsetIndexSuffix, len(s.OffsetIndex)}, {storage.TimeIndexSuffix, len(s.TimeIndex)}} {
+		in.Facts = append(in.Facts, view.Fact{Name: file.suffix, Value: fmt.Sprintf("%s, %s", storage.SegmentFileName(s.BaseOffset, file.suffix), kafka.Count(file.bytes, "byte"))})
+	}
+	in.Forms = append(in.Forms, findForm(l, p, s.BaseOffset))
+	if seq := rollEvent(l.Frame, p.TopicPartition, s.BaseOffset); seq != 0 {
+		in.Chain = labs.Causes(l.Frame, seq, causesShown)
+	}
+	in.Tables = append(in.Tables, batchTable(p, s), indexTable(s), timeTable(s), segmentTable(p, index))
+}
+
+// rollEvent gives the Seq of the event that began a segment: a roll, or the topic's creation for the
+// first; 0: none.
+func rollEvent(f labs.Frame, tp kafka.TopicPartition, base kafka.Offset) uint64 {
+	j := f.Cluster.Journal()
+	for e := range j.All() {
+		switch b := e.Body.(type) {
+		case journal.TopicCreated:
+			if b.Topic == tp.Topic && base == 0 {
+				return e.Seq
+			}
+		case journal.SegmentRolled:
+			if b.TopicPartition == tp && b.Base == base {
+				return e.Seq
+			}
+		}
+	}
+	return 0
+}
+
+// findForm asks for the way to an offset.
+func findForm(l *layout, p engine.PartitionView, offset kafka.Offset) view.Form {
+	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, p.TopicPartition)})
+	return view.Form{
+		ID: "find", Action: l.Address.Path() + "#inspector", Hidden: hidden, Submit: "Find", Go: "replace",
+		Fields: []view.Field{{ID: "find-offset", Name: "at", Label: "Find offset", Kind: view.Number, Value: fmt.Sprint(offset), Max: int(p.Log.LogEndOffset)}},
+	}
+}
+
+// batchTable lists the batches of a segment, the last ones if there are many.
+func batchTable(p engine.PartitionView, s storage.Segment) view.Table {
+	t := view.Table{ID: "batches", Caption: "Batches in the .log file", Head: []string{"Byte", "Offsets", "Bytes", "Index entry"}, Mono: true}
+	indexed := map[int]kafka.Offset{}
+	for _, e := range s.OffsetEntries() {
+		indexed[e.Position] = e.Offset
+	}
+	list := batches(s)
+	from, to := around(len(list), len(list))
+	position := 0
+	for i, b := range list {
+		if i >= from && i < to {
+			entry := ""
+			if offset, ok := indexed[position]; ok {
+				entry = fmt.Sprint(offset)
+			}
+			open := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: fmt.Sprintf("%s:%s:%d", labs.BatchTarget, p.TopicPartition, b.BaseOffset)}
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {open}, view.Plain(kafka.Thousands(b.Size())), view.Plain(entry)}})
+		}
+		position += b.Size()
+	}
+	t.More = rowsLeft(from, to, len(list), "batch")
+	if len(list) == 0 {
+		t.More = "None yet."
+	}
+	return t
+}
+
+// indexTable lists the entries of the offset index, the last ones if there are many.
+func indexTable(s storage.Segment) view.Table {
+	t := view.Table{ID: "index", Caption: fmt.Sprintf("Offset index: an entry once more than index.interval.bytes = %d have come", indexInterval), Head: []string{"Entry", "Last offset of the batch", "Its first byte"}, Mono: true}
+	list := s.OffsetEntries()
+	from, to := around(len(list), len(list))
+	for i, e := range list[from:to] {
+		t.Rows = append(t.Rows, cells(fmt.Sprint(from+i), fmt.Sprint(e.Offset), kafka.Thousands(e.Position)))
+	}
+	t.More = rowsLeft(from, to, len(list), "entry")
+	if len(list) == 0 {
+		t.More = "No entry yet: the first batch of a segment never gets one."
+	}
+	return t
+}
+
+// timeTable lists the entries of the time index, the last ones if there are many.
+func timeTable(s storage.Segment) view.Table {
+	t := view.Table{ID: "times", Caption: "Time index: the largest timestamp so far", Head: []string{"Entry", "Timestamp, ms into the run", "Last offset of its batch"}, Mono: true}
+	list := s.TimeEntries()
+	from, to := around(len(list), len(list))
+	for i, e := range list[from:to] {
+		t.Rows = append(t.Rows, cells(fmt.Sprint(from+i), fmt.Sprint(int64(e.Timestamp-engine.StartTime)), fmt.Sprint(e.Offset)))
+	}
+	t.More = rowsLeft(from, to, len(list), "entry")
+	if len(list) == 0 {
+		t.More = "No entry yet: one is written with each entry of the offset index, and when the segment is closed."
+	}
+	return t
+}
+
+// segmentTable lists the segments of a partition around one of them.
+func segmentTable(p engine.PartitionView, index int) view.Table {
+	t := view.Table{ID: "segments", Caption: "All segments of " + p.TopicPartition.String(), Head: []string{"Base offset", "Bytes"}, Mono: true}
+	list := p.Log.Segments
+	from, to := around(len(list), index)
+	for i, s := range list[from:to] {
+		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: fmt.Sprintf("%s:%s:%d", labs.SegmentTarget, p.TopicPartition, s.BaseOffset)}
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(kafka.Thousands(len(s.Bytes)))}, Selected: from+i == index})
+	}
+	t.More = rowsLeft(from, to, len(list), "segment")
+	return t
+}

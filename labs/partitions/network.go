@@ -1,0 +1,91 @@
+package partitions
+
+import (
+	"fmt"
+
+	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/labs/view"
+)
+
+// envelopesShown is how many messages a lane shows at most.
+const envelopesShown = 8
+
+// network draws the envelopes between the producers, the broker and the group.
+func (l *layout) network() view.Network {
+	producers, brokers := view.Stop{Name: "Producers"}, view.Stop{Name: "Broker"}
+	consumers := view.Stop{Name: "Consumers", More: kafka.Count(len(l.View.Groups[0].Members), "consumer") + " of " + group}
+	for _, p := range l.View.Producers {
+		n := view.Member{ID: "node-" + string(p.ID), Name: string(p.ID), At: "node:" + string(p.ID), State: "working"}
+		if p.Paused {
+			n.State = "paused"
+		}
+		if !p.Sending {
+			n.Text = "application stopped"
+		}
+		producers.Nodes = append(producers.Nodes, n)
+	}
+	for _, b := range l.View.Brokers {
+		n := view.Member{ID: "node-" + string(b.Node), Name: string(b.Node), At: "node:" + string(b.Node), State: "working"}
+		if b.Paused {
+			n.State = "paused"
+		}
+		brokers.Nodes = append(brokers.Nodes, n)
+	}
+	return view.Network{
+		Title: "On the network", Stops: []view.Stop{producers, brokers, consumers},
+		Lanes: []view.Lane{
+			l.lane("between producers and broker", func(node kafka.NodeID) bool { return !l.isMember(node) }),
+			l.lane("between broker and consumers", l.isMember),
+		},
+	}
+}
+
+// isMember says whether a node is a consumer of the group.
+func (l *layout) isMember(node kafka.NodeID) bool {
+	for _, m := range l.View.Groups[0].Members {
+		if kafka.NodeID(m.ID) == node {
+			return true
+		}
+	}
+	return false
+}
+
+// lane draws the messages whose client is on that side.
+func (l *layout) lane(name string, isClient func(kafka.NodeID) bool) view.Lane {
+	lane := view.Lane{Name: name, Empty: "nothing on its way"}
+	left := 0
+	for _, m := range l.View.UnderWay {
+		client := m.From
+		if m.Answer {
+			client = m.To
+		}
+		switch {
+		case !isClient(client):
+		case len(lane.Items) == envelopesShown:
+			left++
+		default:
+			lane.Items = append(lane.Items, l.envelope(m, l.isMember(client) == m.Answer))
+		}
+	}
+	if left > 0 {
+		lane.More = kafka.Count(left, "more message")
+	}
+	return lane
+}
+
+// envelope draws one message.
+func (l *layout) envelope(m engine.MessageView, right bool) view.Message {
+	kind := "request"
+	if m.Answer {
+		kind = "response"
+	}
+	when := fmt.Sprintf("in %d ms", m.DueAt-l.View.Now)
+	if m.Held {
+		when = "held until it resumes"
+	}
+	return view.Message{
+		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: fmt.Sprintf("%s %s", m.API, kind),
+		When: when, At: fmt.Sprintf("message:%d", m.ID), Right: right, Response: m.Answer,
+	}
+}

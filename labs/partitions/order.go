@@ -1,0 +1,209 @@
+package partitions
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/labs/view"
+)
+
+// readOrder tells what order holds, with records of this run that show it.
+func (l *layout) readOrder() view.Paragraph {
+	p := view.Paragraph{{Text: "Order holds within one partition, so per key, not across the topic. ", Strong: true}}
+	if same, ok := l.sameKeyPair(); ok {
+		p = append(p, view.Span{Text: same})
+	}
+	if across, ok := l.overtaken(); ok {
+		p = append(p, view.Span{Text: " " + across})
+	}
+	if orders, ok := l.legalOrders(); ok {
+		p = append(p, view.Span{Text: " " + orders})
+	}
+	return p
+}
+
+// legalOrders counts the orders in which the records can be met, while they are few.
+func (l *layout) legalOrders() (text string, ok bool) {
+	const most = 20 // records
+	total := l.records()
+	if total < 2 || total > most || l.partitions() < 2 {
+		return "", false
+	}
+	orders := new(big.Int).MulRange(1, total)
+	for _, p := range l.View.Partitions {
+		orders.Div(orders, new(big.Int).MulRange(1, max(records(p), 1)))
+	}
+	return fmt.Sprintf("These %d records can be met in %s that keep the order of each partition.", total, orderCount(orders)), true
+}
+
+// orderCount writes a number of orders.
+func orderCount(n *big.Int) string {
+	if n.IsInt64() && n.Int64() == 1 {
+		return "only one order"
+	}
+	if n.IsInt64() {
+		return kafka.Thousands(n.Int64()) + " orders"
+	}
+	return n.String() + " orders"
+}
+
+// sameKeyPair finds a key with two records in one partition's log.
+func (l *layout) sameKeyPair() (text string, ok bool) {
+	for i, p := range l.View.Partitions {
+		first := map[string]stored{}
+		for _, rec := range window(p, p.Log.LogStartOffset, 200) {
+			if rec.Key == nil {
+				continue
+			}
+			before, twice := first[string(rec.Key)]
+			if !twice {
+				first[string(rec.Key)] = rec
+				continue
+			}
+			text = fmt.Sprintf("%s has “%s” at offset %d of %s-%d and “%s” at offset %d of the same: whoever reads it meets them in that order.",
+				keyName(string(rec.Key)), before.Value, before.Offset, topic, i, rec.Value, rec.Offset)
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// overtaken finds two partitions of which the one with the older first record was read later.
+func (l *layout) overtaken() (text string, ok bool) {
+	type sight struct {
+		partition engine.PartitionView
+		tick      kafka.Tick
+		written   kafka.Timestamp // of its first record
+	}
+	var before sight
+	j := l.Cluster.Journal()
+	const most = 2000 // events; later ones would not make a better example
+	for e := range j.All() {
+		if e.Seq > most {
+			break
+		}
+		r, is := e.Body.(journal.RecordsRead)
+		if !is || r.From != 0 || r.Records == 0 {
+			continue
+		}
+		p := l.View.Partitions[r.TopicPartition.Partition]
+		now := sight{p, e.Tick, window(p, 0, 1)[0].Timestamp}
+		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
+			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
+				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true
+		}
+		before = now
+	}
+	return "", false
+}
+
+// readLate tells which events came after newer ones, what made it possible and what can be done.
+func (l *layout) readLate() view.Paragraph {
+	d := l.View.Destination
+	if d.Late == 0 {
+		return l.readGrowth()
+	}
+	same := 0
+	for _, late := range d.FirstLate {
+		if late.Event.At == late.Newer.At {
+			same++
+		}
+	}
+	p := view.Paragraph{{Text: l.lateSentence() + " ", Strong: true}}
+	text := "In each pair the two lie in different partitions, and each partition is read at its own pace; no event was overtaken within a partition. "
+	if same > 0 {
+		text = fmt.Sprintf("In %d of the pairs both lie in one partition. ", same)
+	}
+	p = append(p, view.Span{Text: text + l.stayedSentence()})
+	if !d.CheckVersions {
+		p = append(p, view.Span{Text: "A destination that checks versions would have refused them: "},
+			view.Span{Text: "try it", Href: l.Address.WithValue("destination", "versions").String()}, view.Span{Text: ". "})
+	}
+	return append(p, l.readGrowth()...)
+}
+
+// growing says whether a CreatePartitions request or its answer is on its way.
+func (l *layout) growing() bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return m.API == "CreatePartitions" })
+}
+
+// stayedSentence says how many of the keys that did not move are among those with late events.
+func (l *layout) stayedSentence() string {
+	if l.partitions() == l.baseline || l.setting("key-by") != engine.KeyBys()[0] {
+		return ""
+	}
+	late := map[string]bool{}
+	for _, e := range l.View.Destination.FirstLate {
+		late[e.Entity] = true
+	}
+	stayed, among := 0, 0
+	for _, k := range l.placed {
+		if k.keyed && !k.moved() {
+			stayed++
+			if late[k.key] {
+				among++
+			}
+		}
+	}
+	if among == 0 {
+		return fmt.Sprintf("None of the %s that stayed is among them. ", kafka.Count(stayed, "key"))
+	}
+	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), verb(among, "is", "are"))
+}
+
+// readGrowth leads through adding partitions with the producers stopped, one step after the other; nil when
+// there is nothing to do.
+func (l *layout) readGrowth() view.Paragraph {
+	producers := l.View.Producers
+	sending, behind := 0, 0
+	for _, p := range producers {
+		if p.Sending {
+			sending++
+		}
+		if p.Known < l.partitions() {
+			behind++
+		}
+	}
+	grown := l.partitions() > l.Address.Values.Int("partitions")
+	try := func(text string, commands ...command.Command) view.Paragraph {
+		to := l.Address
+		for _, cmd := range commands {
+			to = to.WithCommand(cmd, false)
+		}
+		return view.Paragraph{{Text: text + ": "}, {Text: "try it", Href: to.String()}, {Text: "."}}
+	}
+	each := func(make func(kafka.NodeID) command.Command) (list []command.Command) {
+		for _, p := range producers {
+			list = append(list, make(p.ID))
+		}
+		return list
+	}
+	if sending > 0 {
+		if grown {
+			return nil
+		}
+		return try("Partitions can be added without losing order: first stop the application that sends", each(func(n kafka.NodeID) command.Command { return command.StopSending{Producer: n} })...)
+	}
+	unread := l.View.Groups[0].Lag
+	for _, p := range producers {
+		unread += int64(p.Produced - p.Acknowledged - p.Failed)
+	}
+	switch {
+	case unread > 0:
+		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+verb(int(unread), " is", " are"))}}
+	case l.growing():
+		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
+	case !grown:
+		return try("The readers are at the end: now partitions can be added", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
+	case behind > 0:
+		p := producers[0]
+		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again in %s ms (metadata.max.age.ms = %s). Started before, it would send to the old partitions first.",
+			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), l.setting("metadata"))}}
+	}
+	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), each(func(n kafka.NodeID) command.Command { return command.StartSending{Producer: n} })...)
+}

@@ -1,0 +1,46 @@
+package labs_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"loglab/labs"
+)
+
+// What the caches say they hold is about what they hold, so that their budget is one of memory.
+func TestCacheBytesAreTrue(t *testing.T) {
+	for _, query := range []string{
+		"rate=3", "rate=20", "partitions=64&consumers=64&rate=100&keys=1000", "keys=" + someKeys(400) + "&at=node:c1",
+	} {
+		r := labs.NewRuns(1 << 40)
+		before := heapBytes()
+		for tick := 200; tick < 240; tick++ {
+			if _, err := r.Page(context.Background(), parse(t, fmt.Sprintf("%s&t=%d", query, tick))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held, said := heapBytes()-before, r.Stats().CacheBytes
+		if said < held*3/4 || said > held*3/2 {
+			t.Errorf("%.60s: 40 steps take %d bytes, said to be %d", query, held, said)
+		}
+		runtime.KeepAlive(r)
+	}
+}
+
+func heapBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what the first one's finalizers let go
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func someKeys(n int) string {
+	text := ""
+	for i := range n {
+		text += fmt.Sprintf("key%d%%0A", i)
+	}
+	return text
+}

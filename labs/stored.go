@@ -1,0 +1,56 @@
+package labs
+
+import "loglab/labs/view"
+
+// Paths of the site that pages lead to beside those of labs.
+const (
+	StorePath      = "/store"       // takes forms and files that may be too long for an address
+	EmbedStorePath = "/embed/store" // the same for a frame in another site's page, which shows what is wrong in place
+	FilePrefix     = "/file"        // before the path of a lab: the address as a file
+)
+
+// kept tells that only this server can open the address, and offers a file that every server can.
+func kept(a Address) []view.Notice {
+	if a.head == nil {
+		return nil
+	}
+	a.Site = Pages
+	file := view.Link{ID: "save-file", Text: "Save it as a file", Href: FilePrefix + a.String()}
+	return []view.Notice{{
+		Text: "This run is too long for an address, so this server keeps a part of it. The link works only here, and until the server needs the room for others. A file works on every server: a lab page opens it at its end.",
+		Link: &file,
+	}}
+}
+
+// Posted makes a form of a lab one that is posted, so that its fields may be longer than an address and
+// may be files. The answer leads to the address: the short one where that is enough.
+func Posted(a Address, f view.Form) view.Form {
+	f.Post, f.Action, f.Go = true, StorePath, ""
+	if a.Site == Embeds {
+		f.Action = EmbedStorePath
+	}
+	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Path()}}, f.Hidden...)
+	return f
+}
+
+// OpenForm opens the file of an address.
+func OpenForm() view.Form {
+	return view.Form{
+		ID: "open-file", Title: "Open a file", Post: true, Action: StorePath, Submit: "Open it",
+		Fields: []view.Field{{ID: "open-file-file", Name: "file", Label: "A run that was saved here or on another server", Kind: view.File}},
+	}
+}
+
+// KeepForm stores what is too long of an address.
+func KeepForm(a Address) view.Form {
+	return Posted(a, view.Form{ID: "keep-run", Hidden: HiddenParams(a), Submit: "Keep it on this server", Note: "The link then works only here, and until the server needs the room for others."})
+}
+
+// textBytes is what the settings of an address hold in memory; of stored ones that can be much.
+func (a Address) textBytes() int {
+	n := 0
+	for _, text := range a.Values.text {
+		n += len(text)
+	}
+	return n
+}

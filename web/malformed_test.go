@@ -1,0 +1,230 @@
+package web
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"loglab/labs"
+)
+
+// labPrefixes are the paths under which a lab's address can stand.
+var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/embed/lab/"}
+
+// malformed is one address that is wrong, and what its answer must name.
+type malformed struct {
+	name  string // of the lab; empty: partitions
+	query string
+	where string   // the field that the answer names
+	says  []string // of what is allowed
+}
+
+// malformedKinds make wrong addresses, each in its own way.
+var malformedKinds = []struct {
+	kind string
+	make func(r *rand.Rand) malformed
+}{
+	{"unknown parameter", func(r *rand.Rand) malformed {
+		name := "x" + letters(r, 1+r.IntN(30))
+		return malformed{query: name + "=" + letters(r, r.IntN(9)), where: fmt.Sprintf("parameter %q", name), says: []string{"partitions, baseline"}}
+	}},
+	{"parameter in another case", func(r *rand.Rand) malformed {
+		name := pick(r, "T", "Seed", "DO", "Partitions", "tHeme", "V", "keys ", " t")
+		return malformed{query: url.QueryEscape(name) + "=1", where: fmt.Sprintf("parameter %q", name), says: []string{"partitions, baseline"}}
+	}},
+	{"no parameter's name", func(r *rand.Rand) malformed {
+		return malformed{query: pick(r, "", "v=1&") + "=" + letters(r, r.IntN(9)), where: "a parameter's name", says: []string{"partitions, baseline"}}
+	}},
+	{"no number", func(r *rand.Rand) malformed {
+		value := pick(r, "", "x"+letters(r, 4), "1e3", "0x10", "1.5", " 5", "5 ", "1_000", "1,000", "٣", "²", "--1", "NaN", "½", "1\n", "\t1", "true", "null")
+		return number(r, value)
+	}},
+	{"too large a number", func(r *rand.Rand) malformed { return number(r, fmt.Sprint(5001+r.IntN(1_000_000))) }},
+	{"a negative number", func(r *rand.Rand) malformed { return number(r, fmt.Sprint(-1-r.IntN(1_000_000))) }},
+	{"a huge number", func(r *rand.Rand) malformed {
+		return number(r, pick(r, "", "-")+pick(r, "9", "18446744073709551616", "9223372036854775808")+strings.Repeat("9", 20+r.IntN(500)))
+	}},
+	{"seed", func(r *rand.Rand) malformed {
+		value := pick(r, "-1", "18446744073709551616", "x", "", "1.0", "+1", strings.Repeat("8", 30+r.IntN(300)))
+		return malformed{query: "seed=" + url.QueryEscape(value), where: "seed", says: []string{"a whole number from 0 to 18446744073709551615"}}
+	}},
+	{"not UTF-8", func(r *rand.Rand) malformed {
+		name := pick(r, parameters...)
+		bytes := pick(r, "%ff", "%c0%af", "%ed%a0%80", "%80", "%f5%80%80%80", "%e6%97", "\xff", "\xc3")
+		return malformed{query: name + "=" + letters(r, r.IntN(5)) + bytes + letters(r, r.IntN(5)), where: name, says: []string{"valid percent-encoded UTF-8"}}
+	}},
+	{"a name that is not UTF-8", func(r *rand.Rand) malformed {
+		return malformed{query: letters(r, r.IntN(5)) + pick(r, "%ff", "%zz", "%", "\xff") + "=1", where: "a parameter's name", says: []string{"valid percent-encoded UTF-8"}}
+	}},
+	{"a bad escape", func(r *rand.Rand) malformed {
+		name := pick(r, parameters...)
+		return malformed{query: name + "=" + letters(r, r.IntN(5)) + pick(r, "%", "%z", "%4", "%gg", "%u0041", "%%", "%-1", "% 1"), where: name, says: []string{"valid percent-encoded UTF-8"}}
+	}},
+	{"there twice", func(r *rand.Rand) malformed {
+		pair := pick(r, "t=1", "seed=4", "partitions=3", "theme=dark", "pace=5", "keys=a", "v=1", "rate=0", "at=node:c1", "why=3", "horizon=9")
+		name, _, _ := strings.Cut(pair, "=")
+		return malformed{query: pair + strings.Repeat("&", r.IntN(3)) + "&" + pair, where: name, says: []string{"it is there twice; once is allowed"}}
+	}},
+	{"another separator", func(r *rand.Rand) malformed {
+		pair := pick(r, "t=1", "partitions=3", "rate=2", "v=1", "horizon=9")
+		name, _, _ := strings.Cut(pair, "=")
+		return malformed{query: pair + pick(r, ";", "?", ",", "|", " ", "%26", "=", ";;") + "seed=" + fmt.Sprint(r.IntN(100)), where: name, says: []string{"allowed"}}
+	}},
+	{"no such choice", func(r *rand.Rand) malformed {
+		name, allowed := choice(r)
+		value := pick(r, "", letters(r, 1+r.IntN(8))+"x", strings.ToUpper(allowed), allowed+" ", allowed+"\x00", "\x1b[31m", "<script>", "../"+allowed, "\u202e")
+		return malformed{query: name + "=" + url.QueryEscape(value), where: name, says: []string{allowed}}
+	}},
+	{"a value longer than any", func(r *rand.Rand) malformed {
+		name, allowed := choice(r)
+		return malformed{query: name + "=" + letters(r, 500+r.IntN(3000)), where: name, says: []string{allowed}}
+	}},
+	{"a command without form", func(r *rand.Rand) malformed {
+		value := pick(r, "", "5", letters(r, 8), "pause c1", "5 pause c1", "5;pause c1", "\n", "1:wait 1s\n", "1:wait 1s\n\n2:wait 1s")
+		return malformed{query: "do=" + url.QueryEscape(value), where: "do", says: []string{"TICK:COMMAND"}}
+	}},
+	{"a command at no tick", func(r *rand.Rand) malformed {
+		tick := pick(r, "-1", "5001", "", "x", "1.5", " 1", "1e2", fmt.Sprint(5001+r.IntN(1<<30)), strings.Repeat("9", 40), "\x00")
+		return malformed{query: "do=" + url.QueryEscape(tick+":pause c1"), where: "do", says: []string{"TICK:COMMAND", "a tick from 0 to 5000"}}
+	}},
+	{"no such verb", func(r *rand.Rand) malformed {
+		value := pick(r, "x"+letters(r, 6), "PAUSE c1", "Pause c1", " pause c1", `"pause" c1`, "pausec1", "explode b1", "rm -rf", "", "\x00")
+		return malformed{query: fmt.Sprintf("do=%d:", r.IntN(100)) + url.QueryEscape(value), where: "do", says: []string{"command"}}
+	}},
+	{"words that do not fit the verb", func(r *rand.Rand) malformed {
+		value := pick(r, "pause", "pause a b", "pause ", "resume", "resume  c1", `pause "c1"`, "wait", "wait 1", "wait x", "wait -1s", "wait 1s 2s", "wait 5y",
+			"produce", "produce p0 a b c", `produce p0 "a`, `produce p0 "\xff"`, "produce p0 a\tb", "produce p0 a\x00b", "wait "+strings.Repeat("9", 30)+"s")
+		return malformed{query: fmt.Sprintf("do=%d:", r.IntN(100)) + url.QueryEscape(value), where: "do", says: []string{"command"}}
+	}},
+	{"a command that is too long", func(r *rand.Rand) malformed {
+		return malformed{query: "do=1:produce+p0+" + letters(r, 2100+r.IntN(1500)), where: "do", says: []string{"at most 2048 are allowed"}}
+	}},
+	{"a target that is none", func(r *rand.Rand) malformed {
+		value := pick(r, "moon", "record", "record:", "record:orders", "record:orders-0", "record:orders-0:", "record:orders-0:-1", "record:orders-x:1", "record:-0:1",
+			"record:orders-99999:1", "record:orders-0:1:2", "record:orders-0:99999999999999999999", "batch:orders-0:x", "segment:1", "message:", "message:-4", "message:x",
+			"message:1.5", "node:", "node:"+letters(r, 65+r.IntN(500)), "Record:orders-0:5", " record:orders-0:5", "record:"+letters(r, 300)+"-0:5", "\x00", ":::", letters(r, 5)+":1")
+		return malformed{query: "at=" + url.QueryEscape(value), where: "at", says: []string{"record:PARTITION:OFFSET"}}
+	}},
+	{"an event that is none", func(r *rand.Rand) malformed {
+		return malformed{query: "why=" + url.QueryEscape(pick(r, "", "x", "-1", "1.5", "4294967296", strings.Repeat("7", 50), "first", "\x00")), where: "why", says: []string{"the number of an event"}}
+	}},
+	{"too many keys", func(r *rand.Rand) malformed {
+		if r.IntN(2) == 0 {
+			return malformed{query: fmt.Sprintf("keys=%d", 1001+r.IntN(1<<30)), where: "keys", says: []string{"from 0 to 1000"}}
+		}
+		return malformed{query: "keys=" + strings.Repeat("k%0A", 501+r.IntN(400)), where: "keys", says: []string{"at most 500 keys"}}
+	}},
+	{"too many commands", func(r *rand.Rand) malformed {
+		return malformed{query: strings.Repeat("do=1:wait+1s&", 201+r.IntN(100)), where: "do", says: []string{"at most 200 commands"}}
+	}},
+	{"too long", func(r *rand.Rand) malformed {
+		return malformed{query: pick(r, "keys=", "t=", "", "do=1:pause+", "at=node:", "&", "%") + letters(r, labs.MaxQuery+1+r.IntN(20_000)), where: "address", says: []string{fmt.Sprintf("at most %d", labs.MaxQuery)}}
+	}},
+	{"no such version", func(r *rand.Rand) malformed {
+		return malformed{query: "v=" + url.QueryEscape(pick(r, "0", "2", "99", "-1", "", "1.0", "one", "v1", letters(r, 5))), where: "v", says: []string{"1"}}
+	}},
+	{"no such lab", func(r *rand.Rand) malformed {
+		name := pick(r, "Partitions", "partition", "partitions ", "partitions\x00", "x"+letters(r, 10), letters(r, 3000), "\xff\xfe", "..", "<b>", "partitions;t=1", "日本")
+		return malformed{name: name, query: pick(r, "", "t=3", "t=x"), says: []string{"partitions"}}
+	}},
+}
+
+// parameters are names that the partition explorer knows.
+var parameters = []string{"v", "partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate", "seed", "do", "t", "horizon", "at", "why", "pace", "theme", "range", "size", "still", "chrome"}
+
+// number puts a value where a whole number is wanted.
+func number(r *rand.Rand, value string) malformed {
+	name := pick(r, "partitions", "baseline", "consumers", "rate", "t", "horizon")
+	return malformed{query: name + "=" + url.QueryEscape(value), where: name, says: []string{"a whole number from"}}
+}
+
+// choice picks a parameter that takes one of a few values, and one of them.
+func choice(r *rand.Rand) (name, allowed string) {
+	pair := pick(r, "assignor range", "partitioner murmur2", "keyless sticky", "theme light", "size projector", "chrome minimal")
+	name, allowed, _ = strings.Cut(pair, " ")
+	return name, allowed
+}
+
+func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
+
+func letters(r *rand.Rand, n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('a' + r.IntN(26))
+	}
+	return string(text)
+}
+
+// 1,000 malformed addresses and more, under every path a lab has: each is refused, and the answer names the
+// field and what is allowed.
+func TestMalformedAddressesAreRefused(t *testing.T) {
+	s := newSite(t)
+	const ofEachKind = 40
+	for i, k := range malformedKinds {
+		t.Run(k.kind, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, uint64(i)))
+			for range ofEachKind {
+				m := k.make(r)
+				name := m.name
+				if name == "" {
+					name = "partitions"
+				}
+				for _, prefix := range labPrefixes {
+					checkRefused(t, s, prefix+name+"?"+m.query, m)
+				}
+			}
+		})
+	}
+	if n := len(malformedKinds) * ofEachKind; n < 1000 {
+		t.Errorf("only %d addresses", n)
+	}
+}
+
+func checkRefused(t *testing.T, s *Site, target string, m malformed) {
+	t.Helper()
+	w := ask(s, http.MethodGet, target)
+	want := http.StatusBadRequest
+	if m.name != "" {
+		want = http.StatusNotFound
+	}
+	if w.Code != want {
+		t.Fatalf("%.200q: status %d, want %d", target, w.Code, want)
+	}
+	facts := factsOf(t, w.Body.String())
+	if facts["Where"] != m.where {
+		t.Errorf("%.200q: the field is %q, want %q", target, facts["Where"], m.where)
+	}
+	if _, ok := facts["Found"]; !ok {
+		t.Errorf("%.200q: the page does not say what was found", target)
+	}
+	for _, word := range m.says {
+		if !strings.Contains(facts["Allowed"], word) {
+			t.Errorf("%.200q: allowed is %q, want it to say %q", target, facts["Allowed"], word)
+		}
+	}
+	if w.Header().Get("Lab-Frame") != "" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+		t.Errorf("%.200q: Content-Type %q, Lab-Frame %q", target, w.Header().Get("Content-Type"), w.Header().Get("Lab-Frame"))
+	}
+	if w.Body.Len() > 20_000 {
+		t.Errorf("%.200q: the page has %d bytes", target, w.Body.Len())
+	}
+}
+
+// factsOf reads the table of an error page.
+func factsOf(t *testing.T, page string) map[string]string {
+	t.Helper()
+	facts := map[string]string{}
+	name := ""
+	for _, n := range elements(t, page) {
+		switch n.Data {
+		case "dt":
+			name = strings.TrimSpace(textOf(n))
+		case "dd":
+			facts[name] = strings.TrimSuffix(textOf(n), " ")
+		}
+	}
+	return facts
+}
