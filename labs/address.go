@@ -140,8 +140,8 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 		}
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
-	a.stayInRange()
 	a.spell()
+	a.stayInRange()
 	return a, nil
 }
 

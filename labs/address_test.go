@@ -68,6 +68,8 @@ func TestCanonicalAddress(t *testing.T) {
 		"range=012..18&t=99":              "v=1&t=18&range=12..18",
 		"t=15&range=12..18&horizon=30":    "v=1&t=15&range=12..18", // the range says where playing ends
 		"range=0..3":                      "v=1&range=0..3",
+		"at=find:orders-0:17":             "v=1&at=find:orders-0:17",
+		"at=find:orders-0:&t=3&at=017":    "v=1&t=3&at=find:orders-0:17", // as a form sends it
 	} {
 		a := parse(t, query)
 		if a.Query() != want {
@@ -85,6 +87,9 @@ func TestAddressRefuses(t *testing.T) {
 		"t=-1":                                `t is "-1": a whole number from 0 to 5000 is allowed`,
 		"t=":                                  `t is "": a whole number`,
 		"t=1&t=2":                             `t is "2": it is there twice; once is allowed`,
+		"at=find:orders-0:":                   `at is "find:orders-0:": allowed are record:PARTITION:OFFSET`,
+		"at=record:orders-0:&at=x":            `at is "record:orders-0:x": allowed are record:PARTITION:OFFSET`,
+		"at=record:orders-0:1&at=x":           `at is "x": it is there twice`,
 		"t=1e3":                               "a whole number from 0 to 5000",
 		"horizon=0":                           `horizon is "0": a whole number from 1 to 5000 is allowed`,
 		"v=2":                                 `v is "2": a whole number from 1 to 1 is allowed`,

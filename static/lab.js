@@ -91,7 +91,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
-	mark(document.activeElement)
+	mark(pointed)
 	if (!fetching) {
 		say('')
 		follow()
@@ -379,7 +379,10 @@ function toggleHelp() {
 
 // ---- bytes and fields: to point at one, or to focus it, marks the other
 
+let pointed // the element last pointed at or focused; a frame may have replaced it
+
 function mark(target) {
+	pointed = target
 	const part = target?.closest('[data-field]') ?? document.activeElement?.closest('[data-field]')
 	const field = part?.dataset.field
 	for (const e of lab().querySelectorAll('.marked')) if (e.dataset.field !== field) e.classList.remove('marked')

@@ -12,7 +12,7 @@ import (
 )
 
 // labPrefixes are the paths under which a lab's address can stand.
-var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/embed/lab/"}
+var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/embed/lab/", "/frame/embed/lab/", "/frame/play/embed/lab/", "/play/embed/lab/"}
 
 // malformed is one address that is wrong, and what its answer must name.
 type malformed struct {
@@ -123,6 +123,15 @@ var malformedKinds = []struct {
 	{"too long", func(r *rand.Rand) malformed {
 		return malformed{query: pick(r, "keys=", "t=", "", "do=1:pause+", "at=node:", "&", "%") + letters(r, labs.MaxQuery+1+r.IntN(20_000)), where: "address", says: []string{fmt.Sprintf("at most %d", labs.MaxQuery)}}
 	}},
+	{"no compressed commands", func(r *rand.Rand) malformed {
+		return malformed{query: "z=" + url.QueryEscape(pick(r, "", "=", "A", "!!", "AAAA", "MrFKrSjIyU9JVUgyBAQAAP__AAAA", letters(r, 5+r.IntN(80)), strings.Repeat("A", 400), " ", "\x00")), where: "z", says: []string{"commands, a line each"}}
+	}},
+	{"no hash of a stored beginning", func(r *rand.Rand) malformed {
+		return malformed{query: "from=" + url.QueryEscape(pick(r, "", "x", "../../etc/passwd", "'; drop table texts", letters(r, 42), letters(r, 44), letters(r, 64), strings.Repeat("f", 3000))), where: "from", says: []string{"allowed"}}
+	}},
+	{"no range", func(r *rand.Rand) malformed {
+		return malformed{query: "range=" + url.QueryEscape(pick(r, "", "5", "5..", "..5", "9..3", "-1..4", "1..5001", "1.5..2", "a..b", "1...4", "1-4", "1..2..3", " 1..2", "1..2 ")), where: "range", says: []string{"allowed"}}
+	}},
 	{"no such version", func(r *rand.Rand) malformed {
 		return malformed{query: "v=" + url.QueryEscape(pick(r, "0", "2", "99", "-1", "", "1.0", "one", "v1", letters(r, 5))), where: "v", says: []string{"1"}}
 	}},
@@ -133,17 +142,18 @@ var malformedKinds = []struct {
 }
 
 // parameters are names that the partition explorer knows.
-var parameters = []string{"v", "partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate", "seed", "do", "t", "horizon", "at", "why", "pace", "theme", "range", "size", "still", "chrome"}
+var parameters = []string{"v", "partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate", "seed", "do", "t", "horizon", "at", "why", "pace", "theme",
+	"work", "destination", "metadata", "second", "key-by", "draw", "zipf", "hot", "z", "from", "without", "range", "size", "still", "chrome"}
 
 // number puts a value where a whole number is wanted.
 func number(r *rand.Rand, value string) malformed {
-	name := pick(r, "partitions", "baseline", "consumers", "rate", "t", "horizon")
+	name := pick(r, "partitions", "baseline", "consumers", "rate", "t", "horizon", "work", "hot")
 	return malformed{query: name + "=" + url.QueryEscape(value), where: name, says: []string{"a whole number from"}}
 }
 
 // choice picks a parameter that takes one of a few values, and one of them.
 func choice(r *rand.Rand) (name, allowed string) {
-	pair := pick(r, "assignor range", "partitioner murmur2", "keyless sticky", "theme light", "size projector", "chrome minimal")
+	pair := pick(r, "assignor range", "partitioner murmur2", "keyless sticky", "theme dark", "size projector", "chrome minimal", "destination versions", "second murmur2", "key-by region", "draw zipf")
 	name, allowed, _ = strings.Cut(pair, " ")
 	return name, allowed
 }

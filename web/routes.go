@@ -14,7 +14,7 @@ import (
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. All but the store answer GET and HEAD; those of embedded frames also answer a
+// routes are all paths of the site. All but the store answer GET and HEAD, and those of embedded frames a
 // browser's question whether it may ask.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()

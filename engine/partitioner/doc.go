@@ -24,4 +24,7 @@
 //	partition, ok := murmur2.Partition([]byte("user-1"), 3) // 2, true
 //	fmt.Println(murmur2.Hash([]byte("user-1")).Formula(3))
 //	// murmur2 = 0x53b136cc (1404122828) & 0x7fffffff = 1404122828; mod 3 = 2
+//	for step := range murmur2.Steps([]byte("user-1")) {
+//		fmt.Printf("%s %x %08x\n", step.Name, step.Bytes, step.Hash) // start, word 1, tail, finish 1 to 3
+//	}
 package partitioner

@@ -45,4 +45,9 @@
 //	appended, err := log.Append(batch, 0, now) // offsets 0 to 2
 //	read, err := log.Read(1, 1<<20, log.LogEndOffset(), true)
 //	read.Bytes // begins with offset 0: whole batches are served
+//
+// The same lookup, step by step, over segments as they were at one moment:
+//
+//	found, ok, err := storage.Find(log.Segments(), 1)
+//	found.Search, found.Scanned // the steps in the offset index, then the batches that were looked at
 package storage

@@ -5,6 +5,10 @@
 // The picture's cells are decoded from the bytes of the segments, the table of keys comes from the same
 // partitioner that the producer uses, and everything under "Reading the result" is computed from both.
 //
+// The inspector opens one thing to the byte: a record with the steps of its hash, a batch with every field,
+// a segment with its indexes, the way of a read to an offset, a message as it would stand on a connection,
+// a node with what it waits for. Each file inspect_*.go holds one of these.
+//
 // Simplified: segment.bytes is 1,000 and index.interval.bytes is 300 in this lab, so that segments and
 // index entries come soon, and batch.size is 900, so that every batch fits into a segment. For records
 // without keys segment.bytes is 20,000 and batch.size Kafka's 16,384, because the sticky rule goes by it.

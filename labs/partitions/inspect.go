@@ -40,8 +40,11 @@ func inspect(l *layout) *view.Inspector {
 		}
 	}
 	if !ok {
-		in.Facts = []view.Fact{{Name: "Not there", Value: fmt.Sprintf("At tick %d there is no %s.", l.Address.T, strings.ReplaceAll(at.String(), ":", " "))}}
-		in.Tables = nil
+		what := strings.ReplaceAll(at.String(), ":", " ")
+		if at.Kind == labs.FindTarget {
+			what = "partition " + at.Partition.String()
+		}
+		in.Facts = []view.Fact{{Name: "Not there", Value: fmt.Sprintf("At tick %d there is no %s.", l.Address.T, what)}}
 	}
 	return in
 }

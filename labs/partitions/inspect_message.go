@@ -33,7 +33,7 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 				if b.Response {
 					kind = "response"
 				}
-				fact("API", "%s %s, version %d, correlation id %d", b.API, kind, b.Version, b.Correlation)
+				fact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
 				fact("From, to", "%s → %s", e.Node, b.To)
 				fact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
 				in.Chain = labs.Causes(l.Frame, e.Seq, causesShown)
@@ -65,6 +65,16 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 	return true
 }
 
+// apiKey is the number of an API; -1 if none has that name.
+func apiKey(name string) int16 {
+	for key := range int16(kmsg.MaxKey + 1) {
+		if kmsg.NameForKey(key) == name {
+			return key
+		}
+	}
+	return -1
+}
+
 // consequences says what a message led to directly.
 func consequences(f labs.Frame, seq uint64) string {
 	j := f.Cluster.Journal()
@@ -89,7 +99,8 @@ func consequences(f labs.Frame, seq uint64) string {
 //
 // Source: RequestHeader.json (version 2), ResponseHeader.json (version 1).
 func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
-	when := fmt.Sprintf("in %d ms", m.DueAt-l.View.Now)
+	left := m.DueAt - l.View.Now
+	when := fmt.Sprintf("in %d ms, in tick %d", left, l.Address.T+1+int(left/tickMillis))
 	if m.Held {
 		when = "it has arrived and waits for the paused process of " + string(m.To)
 	}

@@ -190,7 +190,7 @@ func (l *layout) elsewhere(rule partitioner.Partitioner, key []byte, stands kafk
 	}
 	for _, name := range partitioner.Names() {
 		if other, err := partitioner.ByName(name); err == nil && name != rule.Name {
-			row(other, n, "the partitioner "+name)
+			row(other, n, name)
 		}
 	}
 	return t

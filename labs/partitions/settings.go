@@ -16,7 +16,7 @@ func settings(a labs.Address) []view.Form {
 	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", names(groupSettings())...)
 	setup.Links = presets(a)
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
-	own.Note = fmt.Sprintf("Any text; a blank line is an empty key; “order-7 x40” is order-7 forty times as often. At most %d keys of %d bytes each. A file takes the place of what is typed.", maxOwnKeys, maxKeyBytes)
+	own.Note = fmt.Sprintf("Any text; a blank line is an empty key; “order-7 x40” is order-7 forty times as often. At most %d keys of %d bytes each.", maxOwnKeys, maxKeyBytes)
 	sent := names(producerSettings())
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
@@ -34,6 +34,10 @@ func settings(a labs.Address) []view.Form {
 	}
 	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
 	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
+	if a.Site == labs.Embeds { // nothing is stored from another site's page
+		return []view.Form{setup, producers, own}
+	}
+	own.Note += " A file takes the place of what is typed."
 	own.Fields = append(own.Fields, view.Field{ID: "own-keys-file", Name: "keys", Label: "Or a file of them", Kind: view.File})
 	return []view.Form{setup, producers, labs.Posted(a, own)}
 }

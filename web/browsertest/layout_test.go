@@ -35,6 +35,8 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "start": explorer,
 		"mid-run with inspector":   explorer + "&t=20&at=record:orders-2:3",
 		"message in the inspector": explorer + "&t=6&at=message:48",
+		"batch in the inspector":   explorer + "&t=20&at=batch:orders-2:3",
+		"way to an offset":         explorer + "&rate=8&t=30&at=find:orders-1:33",
 		"why":                      explorer + "&t=20&why=200",
 		"projector":                explorer + "&t=20&at=segment:orders-2:0&theme=dark&size=projector",
 		"embed":                    "/embed" + explorer + "&t=20&at=record:orders-2:3", "minimal": "/embed" + explorer + "&t=20&chrome=minimal",

@@ -58,6 +58,9 @@ func memberText(m view.Member) string {
 	return m.State + ", " + m.Text
 }
 
+// messageText is the second line of an envelope.
+func messageText(m view.Message) string { return m.From + " → " + m.To + ", " + m.When }
+
 func messageClass(m view.Message) string {
 	c := classes{"message"}
 	c.add("response", m.Response)
