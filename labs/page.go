@@ -37,7 +37,7 @@ func ready(a Address) []view.Ready {
 		if err != nil {
 			panic(fmt.Sprintf("labs: ready-made run %q of %s: %v", r.Title, a.Lab.Name, err))
 		}
-		to.Theme = a.Theme
+		to.Theme, to.Size = a.Theme, a.Size
 		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to.String(), Go: "push", Inactive: to.String() == a.String()}})
 	}
 	return list

@@ -4,8 +4,9 @@ import "loglab/labs/view"
 
 // Paths of the site that pages lead to beside those of labs.
 const (
-	StorePath  = "/store" // takes forms and files that may be too long for an address
-	FilePrefix = "/file"  // before the path of a lab: the address as a file
+	StorePath      = "/store"       // takes forms and files that may be too long for an address
+	EmbedStorePath = "/embed/store" // the same for a frame in another site's page, which shows what is wrong in place
+	FilePrefix     = "/file"        // before the path of a lab: the address as a file
 )
 
 // kept tells that only this server can open the address, and offers a file that every server can.
@@ -25,6 +26,9 @@ func kept(a Address) []view.Notice {
 // may be files. The answer leads to the address: the short one where that is enough.
 func Posted(a Address, f view.Form) view.Form {
 	f.Post, f.Action, f.Go = true, StorePath, ""
+	if a.Site == Embeds {
+		f.Action = EmbedStorePath
+	}
 	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Path()}}, f.Hidden...)
 	return f
 }

@@ -170,10 +170,27 @@ document.addEventListener('click', (event) => {
 })
 
 document.addEventListener('submit', (event) => {
-	if (event.defaultPrevented || !event.target.dataset.go) return
+	if (event.defaultPrevented) return
+	if (embedded && event.target.method === 'post') return post(event)
+	if (!event.target.dataset.go) return
 	event.preventDefault()
 	press(event.target.getAttribute('id'), event.submitter) // a field may be called id
 })
+
+// What an embedded frame posts goes out without an entry in the history; the answer says where the frame is.
+async function post(event) {
+	event.preventDefault()
+	const form = event.target
+	try {
+		const answer = await fetch(form.action, { method: 'POST', body: new FormData(form) })
+		if (!answer.ok) throw answer.status
+		const { pathname, search } = new URL(answer.url)
+		for (const field of form.elements) typed.delete(field.id)
+		load(pathname + search, 'replaceState')
+	} catch {
+		form.submit() // the browser shows what is wrong
+	}
+}
 
 // ---- fields: what has been typed stays until its form is sent, whatever the frames say
 

@@ -8,21 +8,17 @@
 // server that has its head.
 //
 // Invariants:
-//
 //   - A page under /lab or /embed/lab has exactly its canonical address; another spelling is answered 307. Paths
 //     under /frame and /play never redirect: the canonical address stands in data-address.
-//
 //   - What is under /embed/ may stand in a frame of any site, and nothing else in any frame (secure.go). No
 //     answer depends on who asks: no cookie, no session.
-//
 //   - The element #lab of a page and the frame of the same address are the same bytes.
-//
 //   - No answer holds inline script or style, and no text of a reader reaches one as anything but text.
-//
 //   - No carriage return is sent in a stream: a client ends a line there, so it could forge an event.
-//
 //   - A stream ends at the horizon of its address, when the client goes, and when the server stops.
 //
-//     site, err := web.New(slog.Default(), texts)
-//     err = site.Serve(ctx, listener) // until ctx is done
+// What is left out: the pages of lessons and scenarios.
+//
+//	site, err := web.New(slog.Default(), texts)
+//	err = site.Serve(ctx, listener) // until ctx is done
 package web

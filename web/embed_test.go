@@ -55,6 +55,10 @@ func TestWhatEveryOriginMayRead(t *testing.T) {
 			t.Errorf("OPTIONS %s: %d, %v", target, w.Code, h)
 		}
 	}
+	w := ask(s, "POST", "/embed/store", "Origin", "null", "Content-Type", "application/x-www-form-urlencoded")
+	if w.Code != http.StatusBadRequest || w.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.HasSuffix(w.Header().Get("Content-Security-Policy"), "frame-ancestors *") {
+		t.Errorf("POST /embed/store: %d, %v", w.Code, w.Header())
+	}
 	for _, target := range []string{"/", start, "/frame" + start, "/play" + start + "&t=20", "/glossary", "/metrics", "/healthz", "/nowhere", "/lab/partitions/preview.png"} {
 		for _, method := range []string{"GET", "OPTIONS"} {
 			for name := range ask(s, method, target, "Origin", "https://other.example").Header() {

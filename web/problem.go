@@ -179,8 +179,11 @@ func methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 }
 
 func allowedMethods(r *http.Request) string {
-	if r.URL.Path == labs.StorePath {
+	switch {
+	case r.URL.Path == labs.StorePath, r.URL.Path == labs.EmbedStorePath:
 		return "POST"
+	case siteOf(r) == labs.Embeds:
+		return "GET, HEAD, OPTIONS"
 	}
 	return "GET, HEAD"
 }

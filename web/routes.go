@@ -14,7 +14,7 @@ import (
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. All but one answer GET and HEAD, and those of embedded frames a
+// routes are all paths of the site. All but the store answer GET and HEAD, and those of embedded frames a
 // browser's question whether it may ask.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
@@ -34,6 +34,7 @@ func (s *Site) routes() chi.Router {
 	r.With(shared).Get("/play/embed/lab/{name}", s.handle(s.play))
 
 	r.Post(labs.StorePath, s.handle(s.post))
+	r.With(shared).Post(labs.EmbedStorePath, s.handle(s.post))
 	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
 
 	r.Group(func(r chi.Router) {

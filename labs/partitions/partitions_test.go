@@ -280,8 +280,8 @@ func TestCausesLeadBack(t *testing.T) {
 // The bounds of an address are those that the engine takes.
 func TestLargestOfEverything(t *testing.T) {
 	_, p := frame(t, "partitions=64&baseline=1&consumers=64&keys=1000&rate=100&t=30&partitioner=kafkajs-legacy&assignor=roundrobin")
-	if len(p.Picture.Strips) != stripsShown || len(p.Picture.Pages) != 6 {
-		t.Errorf("%d strips and %d pages, want %d and 6", len(p.Picture.Strips), len(p.Picture.Pages), stripsShown)
+	if len(p.Picture.Strips) != stripsShown || len(p.Picture.Pages) != 7 {
+		t.Errorf("%d strips and %d pages, want %d and 7", len(p.Picture.Strips), len(p.Picture.Pages), stripsShown)
 	}
 	var refused *labs.AddressError
 	if _, err := labs.Parse(Lab(), labs.Pages, "keys=1001"); !errors.As(err, &refused) {

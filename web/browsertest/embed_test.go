@@ -51,10 +51,15 @@ func TestEmbeddedInAnotherSite(t *testing.T) {
 			h.press(kb.Enter)
 			f.until("document.querySelector('#picture-title').textContent.includes('3 partitions')")
 			f.untilAddress(embedded + "&partitions=3&baseline=6&do=1:pause+c1&t=20&pace=10")
+			f.click("#set-own-keys")
+			h.press("zebra")
+			f.click("#own-keys button") // posted, and answered with an address
+			f.untilAddress(embedded + "&partitions=3&baseline=6&keys=zebra&do=1:pause+c1&t=20&pace=10")
+			f.until("document.querySelector('#keys').textContent.includes('zebra')")
 			if n := h.entries(); n != entries {
 				t.Errorf("the history of the page around had %d entries and has %d", entries, n)
 			}
-			if got, want := evalIn[string](f, "document.querySelector('#whole').href"), h.app+explorer+"&partitions=3&baseline=6&do=1:pause+c1&t=20&pace=10"; got != want {
+			if got, want := evalIn[string](f, "document.querySelector('#whole').href"), h.app+explorer+"&partitions=3&baseline=6&keys=zebra&do=1:pause+c1&t=20&pace=10"; got != want {
 				t.Errorf("the link to the lab leads to %s, want %s", got, want)
 			}
 			if f.name == "lab" {
@@ -78,6 +83,7 @@ func TestEmbeddedWithoutScripts(t *testing.T) {
 	h.press(kb.End + kb.Backspace + "3")
 	h.press(kb.Enter)
 	f.untilAddress(embedded + "&partitions=3&t=20")
+	f.until("document.readyState === 'complete'")
 	h.expect("Blocked script execution")
 }
 
