@@ -153,6 +153,9 @@ func TestMinimalIsTransportPictureAndReading(t *testing.T) {
 			opens = append(opens, n.Data)
 		}
 	}
+	if strings.Contains(body, "&amp;why=") {
+		t.Error("a link asks for causes, which are not shown")
+	}
 	if want := []string{"transport", "picture-title", "readingreading-title"}; !slices.Equal(sections, want) {
 		t.Errorf("the sections are %q, want %q", sections, want)
 	}

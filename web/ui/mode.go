@@ -44,3 +44,9 @@ func scrollable(ctx context.Context) templ.OrderedAttributes {
 	}
 	return templ.OrderedAttributes{{Key: "tabindex", Value: "0"}}
 }
+
+// leads says whether an address in prose leads to anything: without an inspector no causes can be shown.
+func leads(ctx context.Context, href string) bool {
+	m := modeOf(ctx)
+	return href != "" && !m.still && !(m.closed && strings.Contains(href, "&why="))
+}
