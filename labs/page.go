@@ -48,6 +48,11 @@ func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
 }
 
+// TryIt makes the words in a reading that lead to another run.
+func TryIt(to Address) view.Span {
+	return view.Span{Text: "try it", Href: to.String(), Go: "push"}
+}
+
 // transport moves along the run.
 func transport(f Frame) view.Transport {
 	a := f.Address

@@ -36,12 +36,13 @@ async function load(address, how, press) {
 		if (mine.signal.aborted) return
 		if (status >= 502) throw new Error('busy')
 		if (!isFrame) return embedded ? location.replace(address) : location.assign(address) // an error page speaks for itself
+		const asked = why()
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
 		morph(html)
 		if (how === 'pushState') write(how)
 		else if (how) follow()
 		if (press?.id === 'step') askAhead()
-		if (press?.name === 'at') byID('inspector').scrollIntoView({ block: 'nearest' })
+		if (press?.name === 'at' || why() && why() !== asked) byID('inspector')?.scrollIntoView({ block: 'nearest' })
 		say('')
 		shown = true
 	} catch {
@@ -55,6 +56,9 @@ async function load(address, how, press) {
 		}
 	}
 }
+
+// why is the event whose causes are shown, if any.
+const why = () => new URL(lab().dataset.address, location).searchParams.get('why')
 
 async function ask(address, signal) {
 	const answer = await fetch('/frame' + address, { signal })
@@ -166,7 +170,7 @@ document.addEventListener('click', (event) => {
 	if (!link || !plain(event) || event.shiftKey) return
 	event.preventDefault()
 	if (link.id) press(link.id)
-	else load(link.pathname + link.search, 'replaceState') // in prose: it has no place in the next frame
+	else load(link.pathname + link.search, link.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState') // in prose: it has no place in the next frame
 })
 
 document.addEventListener('submit', (event) => {

@@ -9,6 +9,7 @@ import (
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -122,7 +123,7 @@ func (l *layout) readLate() view.Paragraph {
 	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
 		p = append(p, view.Span{Text: "A destination that checks versions would have refused them: "},
-			view.Span{Text: "try it", Href: l.Address.WithValue("destination", "versions").String()}, view.Span{Text: ". "})
+			labs.TryIt(l.Address.WithValue("destination", "versions")), view.Span{Text: ". "})
 	}
 	return append(p, l.readGrowth()...)
 }
@@ -175,7 +176,7 @@ func (l *layout) readGrowth() view.Paragraph {
 		for _, cmd := range commands {
 			to = to.WithCommand(cmd, false)
 		}
-		return view.Paragraph{{Text: text + ": "}, {Text: "try it", Href: to.String()}, {Text: "."}}
+		return view.Paragraph{{Text: text + ": "}, labs.TryIt(to), {Text: "."}}
 	}
 	each := func(make func(kafka.NodeID) command.Command) (list []command.Command) {
 		for _, p := range producers {

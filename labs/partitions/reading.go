@@ -7,6 +7,7 @@ import (
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -70,7 +71,7 @@ func (l *layout) readMoves() view.Paragraph {
 		}
 		next := l.Address.WithValue("partitions", fmt.Sprint(to)).WithValue("baseline", fmt.Sprint(n))
 		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %d of them would move: ", n, to, moves(l.placed, l.rule(), n, to))},
-			view.Span{Text: "try it", Href: next.String()}, view.Span{Text: ". "})
+			labs.TryIt(next), view.Span{Text: ". "})
 	}
 	return p
 }
@@ -89,7 +90,7 @@ func (l *layout) readProgress() view.Paragraph {
 			span.Text = kafka.Count(int(n), noun)
 		}
 		if seq != 0 {
-			span.Href = l.Address.WithWhy(seq).String()
+			span.Href, span.Go = l.Address.WithWhy(seq).String(), "replace"
 		}
 		return span
 	}
@@ -175,7 +176,7 @@ func (l *layout) readPause() view.Paragraph {
 	what := kafka.Count(len(busiest.Assignment), "partition")
 	return view.Paragraph{
 		{Text: fmt.Sprintf("If %s stood still now, its %s with %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what, kafka.Count(most, "key"))},
-		{Text: "try it", Href: pause.String()}, {Text: "."},
+		labs.TryIt(pause), {Text: "."},
 	}
 }
 

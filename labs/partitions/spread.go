@@ -7,6 +7,7 @@ import (
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -86,7 +87,7 @@ func (l *layout) keylessSpread() string {
 func (l *layout) otherRules() (links []view.Span) {
 	for _, rule := range partitioner.KeylessNames() {
 		if rule != l.setting("keyless") {
-			links = append(links, view.Span{Text: " The same with " + rule + ": "}, view.Span{Text: "try it", Href: l.Address.WithValue("keyless", rule).String()}, view.Span{Text: "."})
+			links = append(links, view.Span{Text: " The same with " + rule + ": "}, labs.TryIt(l.Address.WithValue("keyless", rule)), view.Span{Text: "."})
 		}
 	}
 	return links

@@ -164,6 +164,7 @@ type Span struct {
 	Text   string
 	Strong bool
 	Href   string // empty: plain text
+	Go     string // as in Link
 }
 
 // Events is the log of what happened, newest first.

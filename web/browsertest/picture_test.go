@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -107,7 +108,7 @@ func readLanes(b *tab) []lane {
 func TestPictureIsTheRun(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
-	for _, address := range []string{
+	addresses := []string{
 		explorer,
 		explorer + "&t=5",
 		explorer + "&t=13",
@@ -117,7 +118,11 @@ func TestPictureIsTheRun(t *testing.T) {
 		explorer + "&keyless=round-robin&keys=0&t=15",
 		explorer + "&consumers=2&do=2:pause+c1&do=4:produce+p0+zebra&do=5:produce+p0&t=18",
 		explorer + "&partitions=30&keys=200&rate=9&t=12",
-	} {
+	}
+	for seed := range uint64(10) {
+		addresses = append(addresses, randomAddress(rand.New(rand.NewPCG(seed, 42))))
+	}
+	for _, address := range addresses {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
 			b := newTab(t, site.url)
@@ -138,6 +143,28 @@ func TestPictureIsTheRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// randomAddress draws a run with one producer whose keys are orders.
+func randomAddress(r *rand.Rand) string {
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	query := fmt.Sprintf("%s&partitions=%d&baseline=%d&consumers=%d&assignor=%s&work=%s&metadata=%s&partitioner=%s&keyless=%s&keys=%d&draw=%s&rate=%d&seed=%d",
+		explorer, 1+r.IntN(14), 1+r.IntN(6), r.IntN(9), pick("range", "roundrobin"), pick("0", "0", "3", "15"), pick("50", "100", "300"),
+		pick("murmur2", "crc32", "fnv1a", "java-hashcode"), pick("sticky", "sticky-480", "round-robin"), sometimes(r, 0, 2+r.IntN(60)), pick("in-turn", "uniform", "zipf", "hot-key"), r.IntN(12), r.IntN(1000))
+	for range r.IntN(7) {
+		command := pick("pause+c1", "resume+c1", "pause+p0", "resume+p0", "stop-sending+p0", "start-sending+p0", "produce+p0+order-7", "produce+p0", "wait+30ms", "produce-to+p0+0+order-3",
+			fmt.Sprintf("add-partitions+orders+to+%d", 2+r.IntN(18)))
+		query += fmt.Sprintf("&do=%d:%s", r.IntN(40), command)
+	}
+	return query + fmt.Sprintf("&t=%d", r.IntN(70))
+}
+
+// sometimes gives a, else b.
+func sometimes(r *rand.Rand, a, b int) int {
+	if r.IntN(4) == 0 {
+		return a
+	}
+	return b
 }
 
 func checkLane(t *testing.T, got lane, want run, partition int) {

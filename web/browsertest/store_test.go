@@ -16,7 +16,7 @@ func customers() string {
 }
 
 // choose puts a file into a field.
-func (b *tab) choose(selector, text string) {
+func (b *tab) chooseFile(selector, text string) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`(() => {
 		const chosen = new DataTransfer()
@@ -63,7 +63,7 @@ func TestFiveHundredOwnKeys(t *testing.T) {
 				other.withoutScripts()
 			}
 			other.openPlain(explorer)
-			other.choose("#open-file-file", file)
+			other.chooseFile("#open-file-file", file)
 			other.click("#open-file button")
 			other.waitFor("location.search.startsWith('?v=1&from=') && location.search.endsWith('&t=1')")
 			other.waitText(".given", "pause p0")
@@ -81,7 +81,7 @@ func TestAChosenFileStays(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer)
-	b.choose("#own-keys-file", "lemon\nlime\n")
+	b.chooseFile("#own-keys-file", "lemon\nlime\n")
 	b.click("#step")
 	b.waitTick(1)
 	b.click("#step")
@@ -97,7 +97,7 @@ func TestLinksThatNeedAStore(t *testing.T) {
 	b.openPlain(explorer + "&from=" + strings.Repeat("A", 43))
 	b.expect("404 (Not Found)")
 	b.waitText("h1", "not on this server")
-	b.choose("#open-file-file", "path=/lab/partitions\nkeys=lemon%0Alime\nt=3\n")
+	b.chooseFile("#open-file-file", "path=/lab/partitions\nkeys=lemon%0Alime\nt=3\n")
 	b.click("#open-file button")
 	b.waitAddress(explorer + "&keys=lemon%0Alime&t=3")
 
