@@ -103,11 +103,12 @@ func (l *layout) overtaken() (text string, ok bool) {
 	return "", false
 }
 
-// readLate tells which events came after newer ones, what made it possible and what can be done.
+// readLate tells which events came after newer ones, what made it possible and what can be done; nil where
+// none did.
 func (l *layout) readLate() view.Paragraph {
 	d := l.View.Destination
 	if d.Late == 0 {
-		return l.readGrowth()
+		return nil
 	}
 	same := 0
 	for _, late := range d.FirstLate {
@@ -125,7 +126,7 @@ func (l *layout) readLate() view.Paragraph {
 		p = append(p, view.Span{Text: "A destination that checks versions would have refused them: "},
 			labs.TryIt(l.Address.WithValue("destination", "versions")), view.Span{Text: ". "})
 	}
-	return append(p, l.readGrowth()...)
+	return p
 }
 
 // growing says whether a CreatePartitions request or its answer is on its way.

@@ -13,8 +13,8 @@ import (
 
 // reading says in plain words what the picture shows, all of it computed from the frame.
 func (l *layout) reading() []view.Paragraph {
-	list := []view.Paragraph{l.readParallelism(), l.readMoves()}
-	for _, p := range []view.Paragraph{l.readClients(), l.readContract(), l.readOrder(), l.readLate(), l.readSpread(), l.readHottest(), l.readProgress(), l.readPause()} {
+	list := []view.Paragraph{l.readParallelism()}
+	for _, p := range []view.Paragraph{l.readLate(), l.readGrowth(), l.readMoves(), l.readClients(), l.readContract(), l.readOrder(), l.readSpread(), l.readHottest(), l.readProgress(), l.readPause()} {
 		if p != nil {
 			list = append(list, p)
 		}

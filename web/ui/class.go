@@ -50,12 +50,15 @@ func memberClass(m view.Member) string {
 	return classes{"member", m.State}.String()
 }
 
-// memberText is what stands beside a member's name.
+// memberText is what stands beside a member's name. That a node works, its sign says.
 func memberText(m view.Member) string {
-	if m.Text == "" {
-		return m.State
+	switch {
+	case m.Text != "":
+		return m.State + ", " + m.Text
+	case m.State == "working":
+		return ""
 	}
-	return m.State + ", " + m.Text
+	return m.State
 }
 
 // messageText is the second line of an envelope.
