@@ -2,7 +2,10 @@ package labs
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
+	"strconv"
 
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -20,6 +23,7 @@ func newPage(f Frame) *view.Page {
 		Transport: transport(f), Looks: looks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
+	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
 	if a.Why != 0 {
@@ -27,6 +31,14 @@ func newPage(f Frame) *view.Page {
 	}
 	a.Lab.Build(f, p)
 	return p
+}
+
+// setupName names the set-up of a frame: all that decides it, which is the address but for the tick shown and
+// what the inspector shows.
+func setupName(a Address) string {
+	name := fnv.New64a()
+	io.WriteString(name, a.WithTick(0).WithTarget(Target{}).String())
+	return strconv.FormatUint(name.Sum64(), 36)
 }
 
 // ready links to the lab's ready-made runs, in the reader's own look.

@@ -60,8 +60,29 @@ async function load(address, how, press) {
 // why is the event whose causes are shown, if any.
 const why = () => new URL(lab().dataset.address, location).searchParams.get('why')
 
+// The set-up of a run is the same in all of its frames. It is asked for once: a frame of the run that is shown
+// comes without it, and the page keeps its own, which is led on to the tick shown.
+const setUp = () => byID('set-up')
+const has = () => setUp() ? '&has=' + setUp().dataset.name : ''
+
+function keepSetUp() {
+	if (!setUp()) return
+	setUp().toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
+	const tick = new URL(lab().dataset.address, location).searchParams.get('t') ?? '0'
+	for (const form of setUp().querySelectorAll('form')) {
+		const field = form.querySelector('[type=hidden][name=t]') ?? form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name: 't' }))
+		field.value = tick
+		for (const link of form.querySelectorAll('a')) {
+			const to = new URL(link.href)
+			to.searchParams.set('t', tick)
+			for (const name of ['at', 'why']) to.searchParams.delete(name)
+			link.href = to.pathname + to.search
+		}
+	}
+}
+
 async function ask(address, signal) {
-	const answer = await fetch('/frame' + address, { signal })
+	const answer = await fetch('/frame' + address + has(), { signal })
 	return { status: answer.status, isFrame: answer.headers.has('Lab-Frame'), html: await answer.text() }
 }
 
@@ -91,6 +112,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	keepSetUp()
 	keepTyped()
 	showNewest()
 	watchStream()
@@ -245,7 +267,7 @@ function play(address) {
 	refusal = undefined
 	// The bundle must not try again by itself: it would ask for the first frame once more.
 	const options = { openWhenHidden: true, retryMaxCount: 0, requestCancellation: mine }
-	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address, options)
+	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address + has(), options)
 		.catch(() => { refusal ??= 'network' })
 		.finally(() => {
 			if (busy !== mine) return
@@ -446,5 +468,6 @@ document.addEventListener('click', ({ target }) => {
 })
 
 addEventListener('resize', () => { wide = undefined; showNewest() })
+keepSetUp()
 showNewest()
 root.classList.add('js')

@@ -23,6 +23,7 @@ type Page struct {
 	Notices   []Notice
 	Ready     []Ready // ready-made runs
 	Transport Transport
+	Setup     string  // names what Ready and Settings hold: the same in all frames of a run
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
 	Picture   Picture // what the cluster looks like at the tick shown
