@@ -201,7 +201,7 @@ func TestTheSetUpFollowsTheRun(t *testing.T) {
 	b.paste("#set-consumers", "2")
 	b.press(kb.Enter)
 	b.waitAddress(explorer + "&partitions=6&consumers=2&t=4")
-	b.press(kb.ArrowLeft)
+	b.click("#back")
 	b.waitTick(3)
 	b.paste("#set-own-keys", "zebra")
 	b.click("#own-keys button") // posted
@@ -209,6 +209,6 @@ func TestTheSetUpFollowsTheRun(t *testing.T) {
 	b.back()
 	b.waitAddress(explorer + "&partitions=6&consumers=2&t=3")
 	b.back()
-	b.waitFor("document.querySelector('#set-consumers').value === '6'")
 	b.waitAddress(explorer + "&partitions=6&t=4")
+	b.waitFor("document.querySelector('#set-consumers').value === '6'")
 }
