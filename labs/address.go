@@ -329,9 +329,12 @@ func HiddenParams(a Address, names ...string) []view.Param {
 }
 
 // Query gives the canonical query.
-func (a Address) Query() string {
+func (a Address) Query() string { return queryText(a.Params()) }
+
+// queryText writes parameters as a query.
+func queryText(params []view.Param) string {
 	var b strings.Builder
-	for i, p := range a.Params() {
+	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')
 		}
