@@ -180,7 +180,7 @@ func (a *Address) set(name, value string) error {
 	case "":
 		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
-		return setNumber(nil, name, value, Version, Version)
+		return setNumber(new(int), name, value, Version, Version)
 	case "seed":
 		seed, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
@@ -232,9 +232,7 @@ func setNumber(target *int, name, value string, min, max int) error {
 	if !ok {
 		return refuse(name, value, allowed)
 	}
-	if target != nil {
-		*target, _ = strconv.Atoi(text)
-	}
+	*target, _ = strconv.Atoi(text)
 	return nil
 }
 
