@@ -1,10 +1,12 @@
 package labs
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -39,7 +41,7 @@ func WireFields(key, version int16, response bool, body []byte, most int) (field
 		return nil, false, fmt.Errorf("API key %d is not known", key)
 	}
 	m.SetVersion(version)
-	if err := m.ReadFrom(append([]byte(nil), body...)); err != nil {
+	if err := m.ReadFrom(bytes.Clone(body)); err != nil {
 		return nil, false, fmt.Errorf("the body cannot be decoded: %w", err)
 	}
 	w := wireWalk{message: m, body: body, most: most}
@@ -220,13 +222,7 @@ func (w *wireWalk) add(f WireField) {
 		w.more = true
 		return
 	}
-	f.Name = f.Path
-	for i := len(f.Path) - 1; i >= 0; i-- {
-		if f.Path[i] == '.' {
-			f.Name = f.Path[i+1:]
-			break
-		}
-	}
+	f.Name = f.Path[strings.LastIndexByte(f.Path, '.')+1:]
 	w.fields = append(w.fields, f)
 }
 

@@ -35,7 +35,8 @@ type Site struct {
 	log      *slog.Logger
 }
 
-// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when the embedded content is wrong or the browser bundle is missing.
+// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when
+// the embedded content is wrong or the browser bundle is missing.
 func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	glossary, err := lesson.LoadGlossary(content.FS)
 	if err != nil {

@@ -183,6 +183,11 @@ func TestAHeadThatIsNotHere(t *testing.T) {
 			t.Errorf("%s: no form opens a file", prefix)
 		}
 	}
+	// The page that a file leads to may not be framed.
+	w := ask(s, "GET", "/embed"+address)
+	if w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "<form") {
+		t.Errorf("embedded: %d %s", w.Code, w.Body)
+	}
 }
 
 // An address that is right and too long offers to keep it, and what that button sends is taken.

@@ -46,6 +46,25 @@ func run(t *testing.T, title string) (labs.Frame, *view.Page) {
 	return labs.Frame{}, nil
 }
 
+// A ready-made run is one press away in the look that the reader has chosen, without a redirect.
+func TestReadyMadeRunsHaveCanonicalAddresses(t *testing.T) {
+	for _, look := range []string{"", "theme=dark", "size=projector", "theme=light&size=projector"} {
+		_, p := frame(t, look)
+		if len(p.Ready) != len(readyRuns()) {
+			t.Fatalf("%d ready-made runs, want %d", len(p.Ready), len(readyRuns()))
+		}
+		for i, ready := range p.Ready {
+			want, err := labs.Parse(Lab(), labs.Pages, readyRuns()[i].Query+"&"+look)
+			if err != nil {
+				t.Fatalf("%s: %v", ready.Link.Text, err)
+			}
+			if ready.Link.Href != want.String() {
+				t.Errorf("%s leads to\n%s, want\n%s", ready.Link.Text, ready.Link.Href, want)
+			}
+		}
+	}
+}
+
 func TestKeysWithCounts(t *testing.T) {
 	for raw, want := range map[string]struct {
 		canonical string

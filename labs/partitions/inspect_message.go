@@ -19,9 +19,6 @@ import (
 
 // inspectMessage shows a message, with its bytes while it is on its way.
 func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	var sent, taken *journal.Event
 	j := l.Cluster.Journal()
 	for e := range j.All() {
@@ -33,17 +30,17 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 				if b.Response {
 					kind = "response"
 				}
-				fact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
-				fact("From, to", "%s → %s", e.Node, b.To)
-				fact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
+				in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				in.AddFact("From, to", "%s → %s", e.Node, b.To)
+				in.AddFact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
 				in.Chain = labs.Causes(l.Frame, e.Seq, causesShown)
 			}
 		case journal.MessageDelivered:
 			if b.Message == id {
 				taken = &e
-				fact("Taken in", "in tick %d by %s", e.Tick, e.Node)
+				in.AddFact("Taken in", "in tick %d by %s", e.Tick, e.Node)
 				if led := consequences(l.Frame, e.Seq); led != "" {
-					fact("Led to", "%s", led)
+					in.AddFact("Led to", "%s", led)
 				}
 			}
 		}
@@ -60,7 +57,7 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 	if taken != nil && sent.Tick < taken.Tick {
 		in.Links = append(in.Links, labs.Replace("on-its-way", fmt.Sprintf("its bytes, at tick %d on its way", sent.Tick), l.Address.WithTick(int(sent.Tick))))
 	} else {
-		fact("Bytes", "it came and went within one tick; bytes are only shown while a message is on its way")
+		in.AddFact("Bytes", "it came and went within one tick; bytes are only shown while a message is on its way")
 	}
 	return true
 }
@@ -253,7 +250,6 @@ func (l *layout) batchesIn(data []byte, f labs.WireField, m engine.MessageView) 
 		return text, nil
 	}
 	tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(response.Topics[topicIndex].Partitions[index].Partition)}
-	link := labs.Replace(fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset),
-		l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: tp, Number: int64(first.BaseOffset)}))
+	link := open(l.Address, fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset), logTarget(labs.BatchTarget, tp, first.BaseOffset))
 	return text + ":", &link
 }

@@ -20,31 +20,28 @@ import (
 // its bytes.
 func inspectRecord(l *layout, in *view.Inspector, at location) {
 	r, b, name := at.record, at.batch, at.partition.TopicPartition
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	key := "no key (null)"
 	if r.Key != nil {
 		key = fmt.Sprintf("%s, %s", keyName(string(r.Key)), kafka.Count(len(r.Key), "byte"))
 	}
-	fact("Key", "%s", key)
+	in.AddFact("Key", "%s", key)
 	if r.Value == nil {
-		fact("Value", "null")
+		in.AddFact("Value", "null")
 	} else {
-		fact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
+		in.AddFact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
 	}
-	fact("Headers", "%s", headers(r.Headers))
+	in.AddFact("Headers", "%s", headers(r.Headers))
 	rule, handed := l.senderRule(at), handedIn(l.Frame, at)
-	fact("Partition", "%s", l.how(at, rule, handed))
-	fact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
-	fact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
-	fact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
+	in.AddFact("Partition", "%s", l.how(at, rule, handed))
+	in.AddFact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
+	in.AddFact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
+	in.AddFact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
 		kafka.Thousands(at.position), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
 	in.Links = append(in.Links,
-		labs.Replace("open-batch", "its batch", l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: name, Number: int64(r.Offset)})),
-		labs.Replace("open-find", "how a read finds it", l.Address.WithTarget(labs.Target{Kind: labs.FindTarget, Partition: name, Number: int64(r.Offset)})))
+		open(l.Address, "open-batch", "its batch", logTarget(labs.BatchTarget, name, r.Offset)),
+		open(l.Address, "open-find", "how a read finds it", logTarget(labs.FindTarget, name, r.Offset)))
 	if handed != nil {
-		fact("Handed in", "in tick %d: %s", handed.Tick, handed.Body.Sentence())
+		in.AddFact("Handed in", "in tick %d: %s", handed.Tick, handed.Body.Sentence())
 		why := labs.Replace("why-record", "why it was handed in", l.Address.WithWhy(handed.Seq))
 		in.Links = append(in.Links, why)
 	}

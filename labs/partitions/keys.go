@@ -136,16 +136,16 @@ type placedKey struct {
 
 func (k placedKey) moved() bool { return k.keyed && k.now != k.before }
 
-// placeKeys puts each key into its partition, by the rules of both clients; second is nil where there is one.
-func placeKeys(keys []string, rule partitioner.Partitioner, second *partitioner.Partitioner, partitions, baseline int) []placedKey {
+// placeKeys puts each key into its partition, by the rules of one client or of two.
+func placeKeys(keys []string, rules []partitioner.Partitioner, partitions, baseline int) []placedKey {
 	var placed []placedKey
 	for _, key := range keys {
 		k := placedKey{key: key, color: len(placed)%8 + 1}
-		k.now, k.keyed = rule.Partition([]byte(key), int32(partitions))
-		k.before, _ = rule.Partition([]byte(key), int32(baseline))
-		if second != nil {
+		k.now, k.keyed = rules[0].Partition([]byte(key), int32(partitions))
+		k.before, _ = rules[0].Partition([]byte(key), int32(baseline))
+		if len(rules) > 1 {
 			var keyed bool
-			k.second, keyed = second.Partition([]byte(key), int32(partitions))
+			k.second, keyed = rules[1].Partition([]byte(key), int32(partitions))
 			k.split = keyed != k.keyed || keyed && k.second != k.now
 		}
 		placed = append(placed, k)

@@ -3,6 +3,7 @@ package partitions
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/journal"
@@ -63,11 +64,7 @@ func newLayout(f labs.Frame) *layout {
 		}
 		l.rules = append(l.rules, rule)
 	}
-	var second *partitioner.Partitioner
-	if len(l.rules) > 1 {
-		second = &l.rules[1]
-	}
-	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.rules[0], second, l.partitions(), l.baseline)
+	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.rules, l.partitions(), l.baseline)
 	l.short = shortNames(l.placed)
 	for i, k := range l.placed {
 		l.places[k.key] = i
@@ -90,6 +87,17 @@ func (l *layout) partitions() int { return len(l.View.Partitions) }
 
 // rule is the first producer's.
 func (l *layout) rule() partitioner.Partitioner { return l.rules[0] }
+
+// keyCounts gives how many keys have each partition.
+func (l *layout) keyCounts() []int {
+	counts := make([]int, l.partitions())
+	for _, k := range l.placed {
+		if k.keyed {
+			counts[k.now]++
+		}
+	}
+	return counts
+}
 
 // setting gives the text of a setting.
 func (l *layout) setting(name string) string { return l.Address.Values.Text(name) }
@@ -173,12 +181,9 @@ func window(p engine.PartitionView, first kafka.Offset, count int) []stored {
 
 // memberNames lists members: "c4, c5".
 func memberNames(members []engine.MemberView) string {
-	names := ""
-	for i, m := range members {
-		if i > 0 {
-			names += ", "
-		}
-		names += string(m.ID)
+	var names []string
+	for _, m := range members {
+		names = append(names, string(m.ID))
 	}
-	return names
+	return strings.Join(names, ", ")
 }

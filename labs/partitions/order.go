@@ -139,15 +139,11 @@ func (l *layout) stayedSentence() string {
 	if l.partitions() == l.baseline || l.setting("key-by") != engine.KeyBys()[0] {
 		return ""
 	}
-	late := map[string]bool{}
-	for _, e := range l.View.Destination.FirstLate {
-		late[e.Entity] = true
-	}
 	stayed, among := 0, 0
 	for _, k := range l.placed {
 		if k.keyed && !k.moved() {
 			stayed++
-			if late[k.key] {
+			if l.lateKeys[k.key] {
 				among++
 			}
 		}

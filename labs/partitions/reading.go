@@ -152,12 +152,7 @@ func (l *layout) newest() (n newest) {
 
 // readPause tells what would happen if the busiest consumer stood still now; nil where none works.
 func (l *layout) readPause() view.Paragraph {
-	keys := make([]int, l.partitions())
-	for _, k := range l.placed {
-		if k.keyed {
-			keys[k.now]++
-		}
-	}
+	keys := l.keyCounts()
 	var busiest engine.MemberView
 	most := -1
 	for _, m := range l.View.Groups[0].Members {

@@ -41,12 +41,7 @@ func tenths(a, b int64) string {
 // keySpread tells how many keys each partition has, and how they come.
 func (l *layout) keySpread() string {
 	most, least := 0, 0
-	counts := make([]int, l.partitions())
-	for _, k := range l.placed {
-		if k.keyed {
-			counts[k.now]++
-		}
-	}
+	counts := l.keyCounts()
 	for i, n := range counts {
 		if n > counts[most] {
 			most = i

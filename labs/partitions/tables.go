@@ -5,6 +5,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -105,7 +106,7 @@ func (l *layout) lateTable() (t view.Table, any bool) {
 func sightItem(s engine.Sight) view.Item {
 	return view.Item{
 		Text: fmt.Sprintf("event %d, tick %d, %s@%d", s.Version, s.Tick, s.At, s.Offset), Label: "read by " + string(s.Member),
-		At: fmt.Sprintf("record:%s:%d", s.At, s.Offset),
+		At: logTarget(labs.RecordTarget, s.At, s.Offset).String(),
 	}
 }
 
