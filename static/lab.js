@@ -34,7 +34,7 @@ async function load(address, how, press) {
 	try {
 		const { status, isFrame, html } = (await takeAhead(address)) ?? (await ask(address, mine.signal))
 		if (mine.signal.aborted) return
-		if (status >= 502) throw new Error('busy')
+		if (status >= 502) throw status
 		if (!isFrame) return embedded ? location.replace(address) : location.assign(address) // an error page speaks for itself
 		const asked = why()
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
@@ -45,8 +45,8 @@ async function load(address, how, press) {
 		if (press?.name === 'at' || why() && why() !== asked) byID('inspector')?.scrollIntoView({ block: 'nearest' })
 		say('')
 		shown = true
-	} catch {
-		if (!mine.signal.aborted) say('The server does not answer. This frame stays; press again.')
+	} catch (failure) {
+		if (!mine.signal.aborted) say(`The server ${failure === 503 ? 'is busy' : 'does not answer'}. This frame stays; press again.`)
 	} finally {
 		if (busy === mine) {
 			busy = undefined
@@ -91,6 +91,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	keepFocus()
 	keepTyped()
 	showNewest()
 	watchStream()
@@ -100,6 +101,29 @@ document.addEventListener('datastar-fetch', (event) => {
 		say('')
 		follow()
 	}
+})
+
+// ---- the focus: of a control that a frame no longer has, it goes to the one that took its place, and from
+// a closed inspector to where it was opened. Resume stands where Pause was.
+
+const usable = 'a[href], button, input:not([type="hidden"]), select, textarea, summary'
+let opener // the control outside the inspector that had the focus last
+let keepFocus = () => {}
+
+addEventListener('datastar-fetch', () => { // at the window first: before the bundle morphs
+	const active = document.activeElement
+	const part = active.closest('.panel, #inspector')
+	if (!part) return (keepFocus = () => {})
+	const place = part.id === 'inspector' ? 0 : [...part.querySelectorAll(usable)].indexOf(active)
+	keepFocus = () => {
+		if (active.isConnected) return
+		const left = part.querySelectorAll(usable)
+		if (left.length) left[Math.min(place, left.length - 1)].focus({ preventScroll: true })
+		else byID(opener)?.focus()
+	}
+}, true)
+document.addEventListener('focusin', ({ target }) => {
+	if (target.id && !target.closest('#inspector')) opener = target.id
 })
 
 function dress() {
