@@ -61,9 +61,10 @@ func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
 }
 
-// TryIt makes the words in a reading that lead to another run.
-func TryIt(to Address) view.Span {
-	return view.Span{Text: "try it", Href: to.String(), Go: "push"}
+// TryIt makes the words in a reading that lead to another run. Several may stand on a page: what says to
+// those who hear the link alone where it leads.
+func TryIt(what string, to Address) view.Span {
+	return view.Span{Text: "try it", Label: "try it: " + what, Href: to.String(), Go: "push"}
 }
 
 // transport moves along the run.

@@ -34,7 +34,7 @@ async function load(address, how, press) {
 	try {
 		const { status, isFrame, html } = (await takeAhead(address)) ?? (await ask(address, mine.signal))
 		if (mine.signal.aborted) return
-		if (status >= 502) throw new Error('busy')
+		if (status >= 502) throw status
 		if (!isFrame) return embedded ? location.replace(address) : location.assign(address) // an error page speaks for itself
 		const asked = why()
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
@@ -45,8 +45,8 @@ async function load(address, how, press) {
 		if (press?.name === 'at' || why() && why() !== asked) byID('inspector')?.scrollIntoView({ block: 'nearest' })
 		say('')
 		shown = true
-	} catch {
-		if (!mine.signal.aborted) say('The server does not answer. This frame stays; press again.')
+	} catch (failure) {
+		if (!mine.signal.aborted) say(`The server ${failure === 503 ? 'is busy' : 'does not answer'}. This frame stays; press again.`)
 	} finally {
 		if (busy === mine) {
 			busy = undefined
@@ -62,14 +62,12 @@ const why = () => new URL(lab().dataset.address, location).searchParams.get('why
 
 // The set-up of a run is the same in all of its frames. It is asked for once: a frame of the run that is shown
 // comes without it, and the page keeps its own, which is led on to the tick shown.
-const setUp = () => byID('set-up')
-const has = () => setUp() ? '&has=' + setUp().dataset.name : ''
+const has = () => byID('set-up') ? '&has=' + byID('set-up').dataset.run : ''
 
 function keepSetUp() {
-	if (!setUp()) return
-	setUp().toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
+	for (const kept of lab().querySelectorAll('.kept')) kept.toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
 	const tick = new URL(lab().dataset.address, location).searchParams.get('t') ?? '0'
-	for (const form of setUp().querySelectorAll('form')) {
+	for (const form of lab().querySelectorAll('#set-up form')) {
 		const field = form.querySelector('[type=hidden][name=t]') ?? form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name: 't' }))
 		field.value = tick
 		for (const link of form.querySelectorAll('a')) {
@@ -113,6 +111,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
 	keepSetUp()
+	keepFocus()
 	keepTyped()
 	showNewest()
 	watchStream()
@@ -122,6 +121,29 @@ document.addEventListener('datastar-fetch', (event) => {
 		say('')
 		follow()
 	}
+})
+
+// ---- the focus: of a control that a frame no longer has, it goes to the one that took its place, and from
+// a closed inspector to where it was opened. Resume stands where Pause was.
+
+const usable = 'a[href], button, input:not([type="hidden"]), select, textarea, summary'
+let opener // the control outside the inspector that had the focus last
+let keepFocus = () => {}
+
+addEventListener('datastar-fetch', () => { // at the window first: before the bundle morphs
+	const active = document.activeElement
+	const part = active.closest('.panel, #inspector')
+	if (!part) return (keepFocus = () => {})
+	const place = part.id === 'inspector' ? 0 : [...part.querySelectorAll(usable)].indexOf(active)
+	keepFocus = () => {
+		if (active.isConnected) return
+		const left = part.querySelectorAll(usable)
+		if (left.length) left[Math.min(place, left.length - 1)].focus({ preventScroll: true })
+		else byID(opener)?.focus()
+	}
+}, true)
+document.addEventListener('focusin', ({ target }) => {
+	if (target.id && !target.closest('#inspector')) opener = target.id
 })
 
 function dress() {

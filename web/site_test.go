@@ -209,17 +209,12 @@ func TestAFrameIsTheMainPartOfItsPage(t *testing.T) {
 func TestTheSetUpOfARunIsSentOnce(t *testing.T) {
 	s := newSite(t)
 	whole := ask(s, "GET", "/frame"+start+"&t=7").Body.String()
-	name := attribute(elementByID(t, whole, "set-up"), "data-name")
+	name := attribute(elementByID(t, whole, "set-up"), "data-run")
 	if name == "" || !strings.Contains(textOf(elementByID(t, whole, "set-up")), "Topic and group") {
 		t.Fatal("the frame has no set-up with a name")
 	}
-	rest := func(frame string) string {
-		from, to := strings.Index(frame, `<div id="set-up"`), strings.Index(frame, `<section class="panel" id="actions"`)
-		if from < 0 || to < from {
-			t.Fatal("the frame has no set-up before the actions")
-		}
-		return frame[:from] + frame[to:]
-	}
+	kept := regexp.MustCompile(`(?s)<div id="(ready-runs|set-up)" class="kept".*?(<section class="panel" id="actions"|<div class="stage")`)
+	rest := func(frame string) string { return kept.ReplaceAllString(frame, "$1$2") }
 	for _, target := range []string{"&t=7&has=" + name, "&has=" + name + "&t=7&datastar=%7B%7D"} {
 		without := ask(s, "GET", "/frame"+start+target).Body.String()
 		if div := elementByID(t, without, "set-up"); textOf(div) != "" || attribute(div, "data-ignore-morph") != "" || div.FirstChild != nil {

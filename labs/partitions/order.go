@@ -124,7 +124,7 @@ func (l *layout) readLate() view.Paragraph {
 	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
 		p = append(p, view.Span{Text: "A destination that checks versions would have refused them: "},
-			labs.TryIt(l.Address.WithValue("destination", "versions")), view.Span{Text: ". "})
+			labs.TryIt("a destination that checks versions", l.Address.WithValue("destination", "versions")), view.Span{Text: ". "})
 	}
 	return p
 }
@@ -168,12 +168,12 @@ func (l *layout) readGrowth() view.Paragraph {
 		}
 	}
 	grown := l.partitions() > l.Address.Values.Int("partitions")
-	try := func(text string, commands ...command.Command) view.Paragraph {
+	try := func(text, what string, commands ...command.Command) view.Paragraph {
 		to := l.Address
 		for _, cmd := range commands {
 			to = to.WithCommand(cmd, false)
 		}
-		return view.Paragraph{{Text: text + ": "}, labs.TryIt(to), {Text: "."}}
+		return view.Paragraph{{Text: text + ": "}, labs.TryIt(what, to), {Text: "."}}
 	}
 	each := func(make func(kafka.NodeID) command.Command) (list []command.Command) {
 		for _, p := range producers {
@@ -185,7 +185,7 @@ func (l *layout) readGrowth() view.Paragraph {
 		if grown {
 			return nil
 		}
-		return try("Partitions can be added without losing order: first stop the application that sends", each(func(n kafka.NodeID) command.Command { return command.StopSending{Producer: n} })...)
+		return try("Partitions can be added without losing order: first stop the application that sends", "stop sending", each(func(n kafka.NodeID) command.Command { return command.StopSending{Producer: n} })...)
 	}
 	unread := l.View.Groups[0].Lag
 	for _, p := range producers {
@@ -197,11 +197,11 @@ func (l *layout) readGrowth() view.Paragraph {
 	case l.growing():
 		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:
-		return try("The readers are at the end: now partitions can be added", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
+		return try("The readers are at the end: now partitions can be added", "add partitions", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
 	case behind > 0:
 		p := producers[0]
 		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again in %s ms (metadata.max.age.ms = %s). Started before, it would send to the old partitions first.",
 			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), l.setting("metadata"))}}
 	}
-	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), each(func(n kafka.NodeID) command.Command { return command.StartSending{Producer: n} })...)
+	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), "start sending", each(func(n kafka.NodeID) command.Command { return command.StartSending{Producer: n} })...)
 }

@@ -70,8 +70,12 @@ func (l *layout) readMoves() view.Paragraph {
 			continue
 		}
 		next := l.Address.WithValue("partitions", fmt.Sprint(to)).WithValue("baseline", fmt.Sprint(n))
-		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %d of them would move: ", n, to, moves(l.placed, l.rule(), n, to))},
-			labs.TryIt(next), view.Span{Text: ". "})
+		moved := "none"
+		if k := moves(l.placed, l.rule(), n, to); k > 0 {
+			moved = fmt.Sprint(k)
+		}
+		p = append(p, view.Span{Text: fmt.Sprintf("From %d to %d partitions %s of them would move: ", n, to, moved)},
+			labs.TryIt(fmt.Sprintf("%d instead of %d partitions", to, n), next), view.Span{Text: ". "})
 	}
 	return p
 }
@@ -169,9 +173,12 @@ func (l *layout) readPause() view.Paragraph {
 	}
 	pause := l.Address.WithCommand(command.Pause{Node: kafka.NodeID(busiest.ID)}, false)
 	what := kafka.Count(len(busiest.Assignment), "partition")
+	if len(l.placed) > 0 {
+		what += " with " + kafka.Count(most, "key")
+	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s stood still now, its %s with %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what, kafka.Count(most, "key"))},
-		labs.TryIt(pause), {Text: "."},
+		{Text: fmt.Sprintf("If %s stood still now, its %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what)},
+		labs.TryIt("pause "+string(busiest.ID), pause), {Text: "."},
 	}
 }
 

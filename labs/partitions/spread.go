@@ -24,8 +24,11 @@ func (l *layout) readSpread() view.Paragraph {
 		}
 	}
 	n := int64(l.partitions())
-	p := view.Paragraph{{Text: fmt.Sprintf("%s has the most records, %s: %s times the mean of %s. ",
-		most.TopicPartition, kafka.Thousands(records(most)), tenths(records(most)*n, total), tenths(total, n)), Strong: true}}
+	how := fmt.Sprintf("%s has the most records, %s: %s times the mean of %s. ", most.TopicPartition, kafka.Thousands(records(most)), tenths(records(most)*n, total), tenths(total, n))
+	if records(most)*n == total {
+		how = fmt.Sprintf("Every partition has %s. ", kafka.Count(int(records(most)), "record"))
+	}
+	p := view.Paragraph{{Text: how, Strong: true}}
 	if len(l.placed) == 0 {
 		return append(append(p, view.Span{Text: l.keylessSpread()}), l.otherRules()...)
 	}
@@ -50,7 +53,7 @@ func (l *layout) keySpread() string {
 			least = i
 		}
 	}
-	how := " The events’ entities come " + drawText(l.Address.Values) + "."
+	how := " " + drawSentence(l.Address.Values)
 	if counts[most] == counts[least] {
 		return fmt.Sprintf("Every partition has %s.", kafka.Count(counts[most], "key")) + how
 	}
@@ -82,7 +85,7 @@ func (l *layout) keylessSpread() string {
 func (l *layout) otherRules() (links []view.Span) {
 	for _, rule := range partitioner.KeylessNames() {
 		if rule != l.setting("keyless") {
-			links = append(links, view.Span{Text: " The same with " + rule + ": "}, labs.TryIt(l.Address.WithValue("keyless", rule)), view.Span{Text: "."})
+			links = append(links, view.Span{Text: " The same with " + rule + ": "}, labs.TryIt(rule, l.Address.WithValue("keyless", rule)), view.Span{Text: "."})
 		}
 	}
 	return links

@@ -167,6 +167,7 @@ type Span struct {
 	Text   string
 	Strong bool
 	Href   string // empty: plain text
+	Label  string // accessible name of a link that says too little by itself; empty: Text serves
 	Go     string // as in Link
 }
 
