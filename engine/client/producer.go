@@ -170,6 +170,9 @@ type handed struct {
 
 // Produce hands in one record as a command says. Cause is the Seq of the event that asked for it. It
 // returns why it cannot, in words.
+//
+// Simplified: a record that names a partition which the producer does not know is refused at once. Kafka's
+// asks for metadata and waits up to max.block.ms = 60,000 ms for it.
 func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, out *Outside, j *journal.Journal) (sends []simnet.Send, err error) {
 	if !p.Ready() {
 		return nil, fmt.Errorf("%s has no metadata of %s yet", p.node, p.config.Topic)

@@ -13,7 +13,7 @@ import (
 // inspectBatch shows a batch: its header and one of its records, byte by byte, and the way to the others.
 func inspectBatch(l *layout, in *view.Inspector, at location) {
 	b, name := at.batch, at.partition.TopicPartition
-	in.AddFact("Records", "%s, offsets %s", kafka.Count(int(b.RecordsCount), "record"), offsets(b.BaseOffset, b.LastOffset()))
+	in.AddFact("Records", "%s, %s %s", kafka.Count(int(b.RecordsCount), "record"), verb(int(b.RecordsCount), "offset", "offsets"), offsets(b.BaseOffset, b.LastOffset()))
 	in.AddFact("Size", "%s: %d of header, %s of records%s", kafka.Count(b.Size(), "byte"), record.HeaderSize, kafka.Thousands(b.Size()-record.HeaderSize), compression(b))
 	in.AddFact("Place", "bytes %s to %s of %s", kafka.Thousands(at.position), kafka.Thousands(at.position+b.Size()-1), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
 	in.AddFact("CRC-32C", "%s", checksum(b))

@@ -121,7 +121,7 @@ func timeTable(s storage.Segment) view.Table {
 	}
 	t.More = rowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
-		t.More = "No entry yet: one is written with each entry of the offset index, and when the segment is closed."
+		t.More = "No entry yet: one is written with an entry of the offset index, if a later timestamp than the last indexed one has come, and when the segment is closed."
 	}
 	return t
 }
