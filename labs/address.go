@@ -28,7 +28,8 @@ const (
 	MaxCommands = 200
 )
 
-// Version is the newest version of the engine's behaviour, and the only one so far.
+// Version is the newest version of the engine's behaviour, and the only one so far: it rises from the first
+// release on.
 const Version = 1
 
 // defaults of the reserved parameters.

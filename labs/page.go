@@ -2,7 +2,10 @@ package labs
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
+	"strconv"
 
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -20,6 +23,7 @@ func newPage(f Frame) *view.Page {
 		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
+	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
 	if a.Why != 0 {
@@ -27,6 +31,14 @@ func newPage(f Frame) *view.Page {
 	}
 	a.Lab.Build(f, p)
 	return p
+}
+
+// setupName names the set-up of a frame: all that decides it, which is the address but for the tick shown and
+// what the inspector shows.
+func setupName(a Address) string {
+	name := fnv.New64a()
+	io.WriteString(name, a.WithTick(0).WithTarget(Target{}).String())
+	return strconv.FormatUint(name.Sum64(), 36)
 }
 
 // ready links to the lab's ready-made runs, in the reader's own look. Their queries are canonical and end
@@ -37,10 +49,9 @@ func ready(a Address) []view.Ready {
 	if look != "" {
 		look = "&" + look
 	}
-	here := a.String()
 	for i, r := range a.Lab.Ready {
 		to := fmt.Sprintf("%s?v=%d&%s%s", a.Path(), Version, r.Query, look)
-		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to, Go: "push", Inactive: to == here}})
+		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to, Go: "push"}})
 	}
 	return list
 }
@@ -50,9 +61,10 @@ func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
 }
 
-// TryIt makes the words in a reading that lead to another run.
-func TryIt(to Address) view.Span {
-	return view.Span{Text: "try it", Href: to.String(), Go: "push"}
+// TryIt makes the words in a reading that lead to another run. Several may stand on a page: what says to
+// those who hear the link alone where it leads.
+func TryIt(what string, to Address) view.Span {
+	return view.Span{Text: "try it", Label: "try it: " + what, Href: to.String(), Go: "push"}
 }
 
 // transport moves along the run.

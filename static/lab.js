@@ -34,7 +34,7 @@ async function load(address, how, press) {
 	try {
 		const { status, isFrame, html } = (await takeAhead(address)) ?? (await ask(address, mine.signal))
 		if (mine.signal.aborted) return
-		if (status >= 502) throw new Error('busy')
+		if (status >= 502) throw status
 		if (!isFrame) return embedded ? location.replace(address) : location.assign(address) // an error page speaks for itself
 		const asked = why()
 		if (how === 'pushState' && timer) write('replaceState') // the entry that is left keeps its own last address
@@ -45,8 +45,8 @@ async function load(address, how, press) {
 		if (press?.name === 'at' || why() && why() !== asked) byID('inspector')?.scrollIntoView({ block: 'nearest' })
 		say('')
 		shown = true
-	} catch {
-		if (!mine.signal.aborted) say('The server does not answer. This frame stays; press again.')
+	} catch (failure) {
+		if (!mine.signal.aborted) say(`The server ${failure === 503 ? 'is busy' : 'does not answer'}. This frame stays; press again.`)
 	} finally {
 		if (busy === mine) {
 			busy = undefined
@@ -60,8 +60,27 @@ async function load(address, how, press) {
 // why is the event whose causes are shown, if any.
 const why = () => new URL(lab().dataset.address, location).searchParams.get('why')
 
+// The set-up of a run is the same in all of its frames. It is asked for once: a frame of the run that is shown
+// comes without it, and the page keeps its own, which is led on to the tick shown.
+const has = () => byID('set-up') ? '&has=' + byID('set-up').dataset.run : ''
+
+function keepSetUp() {
+	for (const kept of lab().querySelectorAll('.kept')) kept.toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
+	const tick = new URL(lab().dataset.address, location).searchParams.get('t') ?? '0'
+	for (const form of lab().querySelectorAll('#set-up form')) {
+		const field = form.querySelector('[type=hidden][name=t]') ?? form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name: 't' }))
+		field.value = tick
+		for (const link of form.querySelectorAll('a')) {
+			const to = new URL(link.href)
+			to.searchParams.set('t', tick)
+			for (const name of ['at', 'why']) to.searchParams.delete(name)
+			link.href = to.pathname + to.search
+		}
+	}
+}
+
 async function ask(address, signal) {
-	const answer = await fetch('/frame' + address, { signal })
+	const answer = await fetch('/frame' + address + has(), { signal })
 	return { status: answer.status, isFrame: answer.headers.has('Lab-Frame'), html: await answer.text() }
 }
 
@@ -91,6 +110,8 @@ document.addEventListener('datastar-fetch', (event) => {
 	if (event.detail.type === 'error') refusal = event.detail.argsRaw.status
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	keepSetUp()
+	keepFocus()
 	keepTyped()
 	showNewest()
 	watchStream()
@@ -100,6 +121,29 @@ document.addEventListener('datastar-fetch', (event) => {
 		say('')
 		follow()
 	}
+})
+
+// ---- the focus: of a control that a frame no longer has, it goes to the one that took its place, and from
+// a closed inspector to where it was opened. Resume stands where Pause was.
+
+const usable = 'a[href], button, input:not([type="hidden"]), select, textarea, summary'
+let opener // the control outside the inspector that had the focus last
+let keepFocus = () => {}
+
+addEventListener('datastar-fetch', () => { // at the window first: before the bundle morphs
+	const active = document.activeElement
+	const part = active.closest('.panel, #inspector')
+	if (!part) return (keepFocus = () => {})
+	const place = part.id === 'inspector' ? 0 : [...part.querySelectorAll(usable)].indexOf(active)
+	keepFocus = () => {
+		if (active.isConnected) return
+		const left = part.querySelectorAll(usable)
+		if (left.length) left[Math.min(place, left.length - 1)].focus({ preventScroll: true })
+		else byID(opener)?.focus()
+	}
+}, true)
+document.addEventListener('focusin', ({ target }) => {
+	if (target.id && !target.closest('#inspector')) opener = target.id
 })
 
 function dress() {
@@ -248,7 +292,7 @@ function play(address) {
 	refusal = undefined
 	// The bundle must not try again by itself: it would ask for the first frame once more.
 	const options = { openWhenHidden: true, retryMaxCount: 0, requestCancellation: mine }
-	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address, options)
+	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address + has(), options)
 		.catch(() => { refusal ??= 'network' })
 		.finally(() => {
 			if (busy !== mine) return
@@ -457,5 +501,6 @@ document.addEventListener('click', ({ target }) => {
 })
 
 addEventListener('resize', () => { wide = undefined; showNewest() })
+keepSetUp()
 showNewest()
 root.classList.add('js')

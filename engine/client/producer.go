@@ -211,9 +211,7 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	if r.key != nil {
-		out.Source.count(r.key)
-	}
+	out.Source.count(r.key, !event.Keyless && !event.Named, chosen)
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r.key, r.value, seq, p.config)
 	if !event.Keyless || p.config.Keyless != "sticky" {
@@ -296,7 +294,7 @@ func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j 
 
 // learn takes what a Metadata response says of the topic; partitions that are new get a queue.
 func (p *Producer) learn(now kafka.Millis, topic kmsg.MetadataResponseTopic, cause uint64, j *journal.Journal) {
-	p.metadata.answered(now)
+	p.metadata.take(now)
 	p.topicID, p.leaders = topic.TopicID, partitionsOf(topic)
 	if before := len(p.queues); before < len(topic.Partitions) {
 		p.queues = append(p.queues, make([]queue, len(topic.Partitions)-before)...)

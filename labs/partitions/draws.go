@@ -76,19 +76,19 @@ func hot(n, percent int) []int {
 	return weights
 }
 
-// drawText says in words how entities are chosen, for the reading.
-func drawText(v labs.Values) string {
+// drawSentence says how entities are chosen, for the reading.
+func drawSentence(v labs.Values) string {
 	switch _, counts := entitiesOf(v.Text("keys")); v.Text("draw") {
 	case drawUniform:
-		return "each drawn with the same chance"
+		return "Each event’s entity is drawn, all with the same chance."
 	case drawZipf:
-		return "drawn by Zipf’s law with exponent " + v.Text("zipf") + ": the i-th with a chance in proportion to 1/i^" + v.Text("zipf")
+		return "Each event’s entity is drawn by Zipf’s law: the i-th with a chance in proportion to 1/i^" + v.Text("zipf") + "."
 	case drawHot:
-		return fmt.Sprintf("the first drawn in %d %% of the cases", v.Int("hot"))
+		return fmt.Sprintf("Each event’s entity is drawn: the first in %d %% of the cases, the others equally often.", v.Int("hot"))
 	default:
 		if counts != nil {
-			return "drawn in proportion to their counts"
+			return "Each event’s entity is drawn in proportion to its count."
 		}
-		return "in turn"
+		return "The events’ entities come in turn."
 	}
 }

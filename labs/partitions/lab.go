@@ -39,7 +39,7 @@ func Lab() *labs.Lab {
 	return &labs.Lab{
 		Name:     "partitions",
 		Title:    "Partition explorer",
-		Goal:     "See that a consumer group has no more working consumers than the topic has partitions (a share group can have), that order holds only per key, and that changing the number of partitions moves keys.",
+		Goal:     "See that a consumer group has no more working consumers than the topic has partitions (a share group can have more), that order holds only per key, and that changing the number of partitions moves keys.",
 		Summary:  "Type your own keys and see in which partition each lands, who reads it, who is idle, which keys move when partitions are added, and what that does to their order.",
 		Horizon:  20,
 		Settings: append(groupSettings(), producerSettings()...),

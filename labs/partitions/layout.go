@@ -23,7 +23,7 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
-	rules    []partitioner.Partitioner // of the producers
+	senders  []sender // p0, and p1 where there are two
 	baseline int
 	placed   []placedKey       // the different keys of the workload, in the order they are sent first
 	short    map[string]string // key → its name in a cell; only looked up
@@ -57,14 +57,14 @@ type news struct {
 
 func newLayout(f labs.Frame) *layout {
 	l := &layout{Frame: f, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}}
-	for _, name := range partitioners(f.Address.Values) {
+	for i, name := range partitioners(f.Address.Values) {
 		rule, err := partitioner.ByName(name)
 		if err != nil {
 			panic(err) // the address was checked
 		}
-		l.rules = append(l.rules, rule)
+		l.senders = append(l.senders, sender{f.View.Producers[i], rule})
 	}
-	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.rules, l.partitions(), l.baseline)
+	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.senders, l.baseline)
 	l.short = shortNames(l.placed)
 	for i, k := range l.placed {
 		l.places[k.key] = i
@@ -85,10 +85,11 @@ func newLayout(f labs.Frame) *layout {
 
 func (l *layout) partitions() int { return len(l.View.Partitions) }
 
-// rule is the first producer's.
-func (l *layout) rule() partitioner.Partitioner { return l.rules[0] }
+// rule is the first producer's, known how many partitions that divides its keys among.
+func (l *layout) rule() partitioner.Partitioner { return l.senders[0].rule }
+func (l *layout) known() int                    { return l.senders[0].Known }
 
-// keyCounts gives how many keys have each partition.
+// keyCounts gives how many keys the first producer puts into each partition.
 func (l *layout) keyCounts() []int {
 	counts := make([]int, l.partitions())
 	for _, k := range l.placed {

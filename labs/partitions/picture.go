@@ -29,7 +29,7 @@ func (l *layout) picture() view.Picture {
 		p.Tables = append(p.Tables, t)
 		p.Legend = append(p.Legend, view.Key{Kind: "late", Text: "seen in the wrong order"})
 	}
-	if l.baseline != l.partitions() {
+	if l.baseline != l.known() {
 		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
 	}
 	for _, m := range members {
@@ -180,6 +180,9 @@ func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
 // table shows partition, consumer and keys.
 func (l *layout) table() view.Table {
 	t := view.Table{ID: "keys", Caption: l.movedSentence(), Head: []string{"Partition", "Consumer", "Keys", "Records", "Share", "Bytes"}}
+	if len(l.senders) > 1 {
+		t.Head[2] = "Keys, as p0 places them"
+	}
 	end := min(l.first+stripsShown, l.partitions())
 	each := max(keysShown/(end-l.first), 4)
 	total := l.records()
@@ -240,7 +243,7 @@ func (l *layout) movedSentence() string {
 			keyed++
 		}
 	}
-	switch n := l.partitions(); {
+	switch n := l.known(); {
 	case keyed == 0:
 		return "No record has a key, so no key can move."
 	case n == l.baseline:

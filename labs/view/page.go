@@ -25,6 +25,7 @@ type Page struct {
 	Notices   []Notice
 	Ready     []Ready // ready-made runs
 	Transport Transport
+	Setup     string  // names what Ready and Settings hold: the same in all frames of a run
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
 	Picture   Picture // what the cluster looks like at the tick shown
@@ -166,6 +167,7 @@ type Span struct {
 	Text   string
 	Strong bool
 	Href   string // empty: plain text
+	Label  string // accessible name of a link that says too little by itself; empty: Text serves
 	Go     string // as in Link
 }
 

@@ -38,7 +38,7 @@ func fixture() *view.Page {
 		Picture:   fixturePicture(path, at(6)),
 		Reading: []view.Paragraph{
 			{{Text: "Five consumers share four partitions, so "}, {Text: "c4 reads nothing", Strong: true}, {Text: ": a partition has one reader in a group."}},
-			{{Text: "With 3 partitions before, "}, {Text: "2 of 5 keys went elsewhere", Strong: true}, {Text: ". Their order across the change is lost. "}, {Text: "What a key's order means", Href: "/glossary/ordering"}, {Text: "."}},
+			{{Text: "With 3 partitions before, "}, {Text: "2 of 5 keys went elsewhere", Strong: true}, {Text: ". Their order across the change is lost. "}, {Text: "What a key's order means", Href: "/glossary/ordering"}, {Text: ", or "}, {Text: "try it", Label: "try it: 4 partitions", Href: address(6), Go: "push"}, {Text: "."}},
 		},
 		Events:    fixtureEvents(address),
 		Inspector: fixtureInspector(address),
