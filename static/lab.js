@@ -107,7 +107,7 @@ function morph(html) {
 
 // Runs after every morph, of a fetched frame and of a frame of the stream: the bundle listened first.
 document.addEventListener('datastar-fetch', (event) => {
-	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
+	if (event.detail.type === 'error') refusal = event.detail.argsRaw.status
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
 	keepSetUp()
@@ -182,8 +182,11 @@ function drain() {
 	if (control.dataset.play) return play(control.dataset.play)
 	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
 	if (control.dataset.step) return load(stepped(control), 'replaceState', next)
-	load(target(control, next), control.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState', next)
+	load(target(control, next), historyOf(control), next)
 }
+
+// historyOf is the history method that takes the address to which a control leads.
+const historyOf = (control) => control.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState'
 
 // stepped is the address that a step leads to, steps that wait included.
 function stepped(control) {
@@ -214,7 +217,7 @@ document.addEventListener('click', (event) => {
 	if (!link || !plain(event) || event.shiftKey) return
 	event.preventDefault()
 	if (link.id) press(link.id)
-	else load(link.pathname + link.search, link.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState') // in prose: it has no place in the next frame
+	else load(link.pathname + link.search, historyOf(link)) // in prose: it has no place in the next frame
 })
 
 document.addEventListener('submit', (event) => {
@@ -279,7 +282,7 @@ function keepHand() {
 
 // ---- play
 
-let refusal // the status of an answer that was no stream
+let refusal // the status of an answer that was no stream, 'network' where none came
 let late // runs when no frame has arrived for a while
 
 function play(address) {
@@ -294,12 +297,20 @@ function play(address) {
 		.finally(() => {
 			if (busy !== mine) return
 			busy = undefined
-			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
-			else if (refusal) say(refusal === 'network' ? 'The server does not answer. Press again.' : `The server cannot play now (${refusal}). Stepping works; try again later.`)
+			if (!rest() && refusal) cannotPlay(refusal)
 		})
 }
 
-function refused(status) { refusal = status }
+// rest asks for the frame shown as one at rest, where it is one of a stream that has broken off.
+function rest() {
+	const { stream, address } = lab().dataset
+	if (stream) load(address, 'replaceState')
+	return stream
+}
+
+function cannotPlay(status) {
+	say(status > 0 ? `The server cannot play now (${status}). Stepping works; try again later.` : 'The server does not answer. Press again.')
+}
 
 // A browser has six connections to a server without TLS, for all frames of a page together: six streams
 // would hold all of them, and then no press anywhere on the page would be answered. So an embedded frame plays
@@ -322,11 +333,11 @@ async function playFrames(address) {
 			address = '/play' + next.pathname + next.search
 		}
 	} catch (failure) {
-		if (!mine.signal.aborted) say(failure > 0 ? `The server cannot play now (${failure}). Stepping works; try again later.` : 'The server does not answer. Press again.')
+		if (!mine.signal.aborted) cannotPlay(failure)
 	} finally {
 		if (busy === mine) {
 			busy = undefined
-			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
+			rest()
 		}
 	}
 }

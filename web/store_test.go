@@ -246,8 +246,11 @@ func TestPostRefuses(t *testing.T) {
 			}
 		})
 	}
-	if w := ask(s, "GET", "/store"); w.Code != 405 || w.Header().Get("Allow") != "POST" {
-		t.Errorf("GET: %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	for _, target := range []string{"/store", "/embed/store"} {
+		w := ask(s, "GET", target)
+		if w.Code != 405 || w.Header().Get("Allow") != "POST" || !strings.Contains(plainText(t, w.Body.String()), "Nothing can be read here") {
+			t.Errorf("GET %s: %d, Allow %q, %s", target, w.Code, w.Header().Get("Allow"), plainText(t, w.Body.String()))
+		}
 	}
 }
 
