@@ -115,10 +115,7 @@ func CloseInspector(a Address) view.Link {
 func change(f Frame) string {
 	j := f.Cluster.Journal()
 	var written, read, rolled, commands int
-	for e := range j.Backward() {
-		if e.Tick != kafka.Tick(f.Address.T) {
-			break
-		}
+	for e := range j.Of(f.Address.tick()) {
 		switch b := e.Body.(type) {
 		case journal.BatchAppended:
 			written += b.Records()

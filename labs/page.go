@@ -213,17 +213,19 @@ func given(a Address) (list []view.Given, more string) {
 func rejections(f Frame) []view.Notice {
 	var notices []view.Notice
 	a, j := f.Address, f.Cluster.Journal()
-	if len(a.Do) == 0 {
-		return nil
-	}
 	given := -1 // index in a.Do of the command that was carried out last
-	for e := range j.All() {
-		switch body := e.Body.(type) {
-		case journal.CommandGiven:
-			given++
-		case journal.CommandRejected:
-			remove := view.Link{ID: fmt.Sprintf("reject-%d", given), Text: "Remove it", Href: a.WithoutCommand(given).String(), Go: "push"}
-			notices = append(notices, view.Notice{Text: fmt.Sprintf("At tick %d: %s", e.Tick, body.Sentence()), Link: &remove})
+	for i, s := range a.Do[:a.given()] {
+		if i > 0 && a.Do[i-1].Tick == s.Tick {
+			continue // seen already
+		}
+		for e := range j.Of(kafka.Tick(s.Tick)) {
+			switch body := e.Body.(type) {
+			case journal.CommandGiven:
+				given++
+			case journal.CommandRejected:
+				remove := view.Link{ID: fmt.Sprintf("reject-%d", given), Text: "Remove it", Href: a.WithoutCommand(given).String(), Go: "push"}
+				notices = append(notices, view.Notice{Text: fmt.Sprintf("At tick %d: %s", e.Tick, body.Sentence()), Link: &remove})
+			}
 		}
 	}
 	return notices

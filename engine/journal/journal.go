@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"sort"
 	"strings"
 
 	"loglab/engine/kafka"
@@ -120,6 +121,21 @@ func (j *Journal) Backward() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for seq := uint64(j.Len()); ; seq-- {
 			if e, ok := j.At(seq); !ok || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Of walks over the events of one tick in order.
+func (j *Journal) Of(tick kafka.Tick) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		first := sort.Search(j.Len(), func(i int) bool {
+			e, _ := j.At(uint64(i) + 1)
+			return e.Tick >= tick
+		})
+		for seq := uint64(first) + 1; ; seq++ {
+			if e, ok := j.At(seq); !ok || e.Tick != tick || !yield(e) {
 				return
 			}
 		}

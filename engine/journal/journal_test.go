@@ -185,6 +185,36 @@ func TestCausesWalkBackToATimer(t *testing.T) {
 }
 
 // A clone and its original go on independently, over the borders of chunks too.
+func TestEventsOfATick(t *testing.T) {
+	var j Journal
+	for tick := range kafka.Tick(4) {
+		if tick == 2 {
+			continue // nothing happens
+		}
+		j.Tick = tick
+		for range 300 * int(tick) {
+			j.Append("b1", 0, MetadataLearned{})
+		}
+	}
+	for tick, want := range map[kafka.Tick]int{0: 0, 1: 300, 2: 0, 3: 900, 4: 0} {
+		next := uint64(1)
+		if tick == 3 {
+			next = 301
+		}
+		n := 0
+		for e := range j.Of(tick) {
+			if e.Tick != tick || e.Seq != next {
+				t.Fatalf("tick %d: event %d of tick %d, want event %d", tick, e.Seq, e.Tick, next)
+			}
+			n++
+			next++
+		}
+		if n != want {
+			t.Errorf("tick %d: %d events, want %d", tick, n, want)
+		}
+	}
+}
+
 func TestClone(t *testing.T) {
 	for _, length := range []int{0, 1, chunkEvents - 1, chunkEvents, chunkEvents + 1, 3*chunkEvents + 7} {
 		var j Journal
