@@ -161,7 +161,7 @@ func TestProducerSettings(t *testing.T) {
 	b.paste("#set-rate", "10")
 	b.click("#producers button")
 	b.waitAddress(explorer + "&draw=hot-key&hot=80&rate=10&t=16")
-	b.waitText("#reading", "The hottest key is order-1 with")
+	b.waitText("#reading", "The hottest key is order-1: ")
 	b.paste("#set-own-keys", "a x30\nb x10\nc")
 	b.click("#own-keys button")
 	b.waitAddress(explorer + "&keys=a+x30%0Ab+x10%0Ac&draw=hot-key&hot=80&rate=10&t=16")
