@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 
@@ -59,8 +60,9 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	}
 	rnd := prng.New(seed)
 	c := &Cluster{spec: spec}
-	topic := broker.Topic{Name: spec.Topic.Name, ID: topicID(rnd), Partitions: spec.Topic.Partitions, Config: spec.Topic.Config}
-	c.brokers = []*broker.Broker{broker.New(brokerID, StartTime, topic)}
+	clusterID := uuid(rnd.Split("cluster id"))
+	topic := broker.Topic{Name: spec.Topic.Name, ID: uuid(rnd.Split("topic ids")), Partitions: spec.Topic.Partitions, Config: spec.Topic.Config}
+	c.brokers = []*broker.Broker{broker.New(brokerID, base64.RawURLEncoding.EncodeToString(clusterID[:]), StartTime, topic)}
 	b := c.brokers[0].Node()
 	nodes := []kafka.NodeID{b}
 	created := c.journal.Append(b, 0, journal.TopicCreated{Topic: topic.Name, Partitions: topic.Partitions})
@@ -83,12 +85,11 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	return c, c.prologue()
 }
 
-// topicID draws a topic's UUID.
-func topicID(rnd *prng.Rand) (id [16]byte) {
-	ids := rnd.Split("topic ids")
-	binary.BigEndian.PutUint64(id[:8], ids.Uint64())
-	binary.BigEndian.PutUint64(id[8:], ids.Uint64())
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, as Kafka's Uuid.randomUuid
+// uuid draws a UUID as Kafka's Uuid.randomUuid does, which gives version 4.
+func uuid(rnd prng.Rand) (id [16]byte) {
+	binary.BigEndian.PutUint64(id[:8], rnd.Uint64())
+	binary.BigEndian.PutUint64(id[8:], rnd.Uint64())
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
 	return id
 }
 

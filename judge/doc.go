@@ -1,6 +1,6 @@
 // Package judge compares the engine with independent implementations that are run for real: Kafka 4.2.0's
-// own classes (3.2.3's for what is gone since), kafkajs and librdkafka. It holds no code but tests, which need the build tag judge and the
-// network once:
+// own classes (3.2.3's for what is gone since), kafkajs and librdkafka. It holds no code but tests, which
+// need the build tag judge and the network once:
 //
 //	make judge
 //	go test -count=1 -v -tags judge ./judge -seed 7

@@ -28,7 +28,8 @@ const (
 	MaxCommands = 200
 )
 
-// Version is the newest version of the engine's behaviour, and the only one so far.
+// Version is the newest version of the engine's behaviour, and the only one so far: it rises from the first
+// release on.
 const Version = 1
 
 // defaults of the reserved parameters.
@@ -180,7 +181,7 @@ func (a *Address) set(name, value string) error {
 	case "":
 		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
-		return setNumber(nil, name, value, Version, Version)
+		return setNumber(new(int), name, value, Version, Version)
 	case "seed":
 		seed, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
@@ -232,9 +233,7 @@ func setNumber(target *int, name, value string, min, max int) error {
 	if !ok {
 		return refuse(name, value, allowed)
 	}
-	if target != nil {
-		*target, _ = strconv.Atoi(text)
-	}
+	*target, _ = strconv.Atoi(text)
 	return nil
 }
 
@@ -329,9 +328,12 @@ func HiddenParams(a Address, names ...string) []view.Param {
 }
 
 // Query gives the canonical query.
-func (a Address) Query() string {
+func (a Address) Query() string { return queryText(a.Params()) }
+
+// queryText writes parameters as a query.
+func queryText(params []view.Param) string {
 	var b strings.Builder
-	for i, p := range a.Params() {
+	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')
 		}

@@ -119,28 +119,24 @@ func (a Address) Whole() Address {
 	return a
 }
 
-// looks lets the reader choose how the page looks.
-func looks(a Address) []view.Link {
-	list := []view.Link{Replace("look-system", "system", a.WithTheme(""))}
-	for _, theme := range themes {
-		list = append(list, Replace("look-"+theme, theme, a.WithTheme(theme)))
-	}
-	return inactiveWhere(list, a)
+// themeLinks lets the reader choose the colours of the page.
+func themeLinks(a Address) []view.Link {
+	return choices(a, "look-", "system", themes, Address.WithTheme)
 }
 
 // sizeLinks lets the reader choose how large the page is.
-func sizeLinks(a Address) []view.Link {
-	list := []view.Link{Replace("size-normal", "normal", a.WithSize(""))}
-	for _, size := range sizes {
-		list = append(list, Replace("size-"+size, size, a.WithSize(size)))
-	}
-	return inactiveWhere(list, a)
-}
+func sizeLinks(a Address) []view.Link { return choices(a, "size-", "normal", sizes, Address.WithSize) }
 
-// inactiveWhere marks the link that leads to where the reader is.
-func inactiveWhere(list []view.Link, a Address) []view.Link {
+// choices leads to the same frame with each of some values and, under the name of standard, with none; the
+// one in use is inactive.
+func choices(a Address, id, standard string, values []string, with func(Address, string) Address) []view.Link {
+	list := []view.Link{Replace(id+standard, standard, with(a, ""))}
+	for _, value := range values {
+		list = append(list, Replace(id+value, value, with(a, value)))
+	}
+	here := a.String()
 	for i := range list {
-		list[i].Inactive = list[i].Href == a.String()
+		list[i].Inactive = list[i].Href == here
 	}
 	return list
 }

@@ -5,7 +5,8 @@ import "math/bits"
 // deflate compresses a text into one DEFLATE block with the fixed codes (RFC 1951, 3.2.6). An address must
 // have one spelling wherever it is written and whoever writes it, and no library promises that its next
 // release gives the same bytes; so the compressor is here, and only the decompressor is the library's.
-// Of matches it takes the longest, of equally long ones the nearest, and never waits for a better one.
+// It looks at a few of the nearest earlier places where a match may begin, takes the longest match, of
+// equally long ones the nearest, and never waits for a better one.
 func deflate(text string) []byte {
 	const (
 		shortest, longest = 3, 258

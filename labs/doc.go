@@ -8,7 +8,8 @@
 //
 // [Parse] reads an address, [Address.String] writes its one canonical spelling, and [Runs.Page] gives
 // its page. Many commands are compressed (address_long.go, deflate.go); settings and commands that are
-// too long all the same stand in a store, and the address names them by their hash ([Heads], head.go). The memory of [Runs] is only a cache: dropping all of it changes no answer.
+// too long all the same stand in a store, and the address names them by their hash ([Heads], head.go). The
+// memory of [Runs] is only a cache: dropping all of it changes no answer.
 //
 // Each lab is a package below this one that makes one [Lab]; labs/all lists them.
 package labs

@@ -29,7 +29,7 @@ type Lab struct {
 type Ready struct {
 	Title string
 	Text  string // what it shows, one sentence
-	Query string // canonical, without "v"
+	Query string // canonical, without "v"; nothing after "pace"
 }
 
 // Setting is one parameter of a lab.

@@ -2,7 +2,10 @@ package labs
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
+	"strconv"
 
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -17,9 +20,10 @@ func newPage(f Frame) *view.Page {
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
 		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
 		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
-		Transport: transport(f), Looks: looks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
+		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
 		Change: change(f), Limits: limits(a.Lab),
 	}
+	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
 	if a.Why != 0 {
@@ -29,16 +33,25 @@ func newPage(f Frame) *view.Page {
 	return p
 }
 
-// ready links to the lab's ready-made runs, in the reader's own look.
+// setupName names the set-up of a frame: all that decides it, which is the address but for the tick shown and
+// what the inspector shows.
+func setupName(a Address) string {
+	name := fnv.New64a()
+	io.WriteString(name, a.WithTick(0).WithTarget(Target{}).String())
+	return strconv.FormatUint(name.Sum64(), 36)
+}
+
+// ready links to the lab's ready-made runs, in the reader's own look. Their queries are canonical and end
+// before the look, so nothing of them is read here.
 func ready(a Address) []view.Ready {
 	var list []view.Ready
+	look := queryText(Start(a.Lab, a.Site).WithTheme(a.Theme).WithSize(a.Size).frameParams())
+	if look != "" {
+		look = "&" + look
+	}
 	for i, r := range a.Lab.Ready {
-		to, err := Parse(a.Lab, a.Site, r.Query)
-		if err != nil {
-			panic(fmt.Sprintf("labs: ready-made run %q of %s: %v", r.Title, a.Lab.Name, err))
-		}
-		to.Theme, to.Size = a.Theme, a.Size
-		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to.String(), Go: "push", Inactive: to.String() == a.String()}})
+		to := fmt.Sprintf("%s?v=%d&%s%s", a.Path(), Version, r.Query, look)
+		list = append(list, view.Ready{Text: r.Text, Link: view.Link{ID: fmt.Sprintf("ready-%d", i), Text: r.Title, Href: to, Go: "push"}})
 	}
 	return list
 }

@@ -1,10 +1,12 @@
 package labs
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -13,7 +15,8 @@ import (
 
 // WireField is one field of a request's or response's body and the bytes that hold it.
 type WireField struct {
-	Path    string // where it stands in the message: "Topics[0].Partitions[2].FetchOffset"
+	Path    string // where it stands in kmsg's type: "Topics[0].Partitions[2].RecordBatches"
+	Schema  string // the same by the names of Kafka's schema: "Responses[0].Partitions[2].Records"
 	Name    string // its last part, without an index: "FetchOffset"
 	Value   string // the number, the text, "null", "3 entries" or "70 bytes"
 	At      int    // position in the body of its first byte; of a list or of something empty, of its length
@@ -39,11 +42,11 @@ func WireFields(key, version int16, response bool, body []byte, most int) (field
 		return nil, false, fmt.Errorf("API key %d is not known", key)
 	}
 	m.SetVersion(version)
-	if err := m.ReadFrom(append([]byte(nil), body...)); err != nil {
+	if err := m.ReadFrom(bytes.Clone(body)); err != nil {
 		return nil, false, fmt.Errorf("the body cannot be decoded: %w", err)
 	}
 	w := wireWalk{message: m, body: body, most: most}
-	w.walk(reflect.ValueOf(m).Elem(), "")
+	w.walk(reflect.ValueOf(m).Elem(), "", "")
 	return w.fields, w.more, nil
 }
 
@@ -65,7 +68,7 @@ type wireWalk struct {
 }
 
 // walk looks at a struct, a list or a single value.
-func (w *wireWalk) walk(v reflect.Value, path string) {
+func (w *wireWalk) walk(v reflect.Value, path, schema string) {
 	switch {
 	case w.more:
 	case v.Kind() == reflect.Struct:
@@ -74,33 +77,33 @@ func (w *wireWalk) walk(v reflect.Value, path string) {
 			if name == "UnknownTags" || path == "" && name == "Version" {
 				continue
 			}
-			inner := name
+			inner, named := name, wireName(v.Type().Name(), name)
 			if path != "" {
-				inner = path + "." + name
+				inner, named = path+"."+inner, schema+"."+named
 			}
-			w.walk(v.Field(i), inner)
+			w.walk(v.Field(i), inner, named)
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		w.walk(v.Elem(), path)
+		w.walk(v.Elem(), path, schema)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8:
-		w.list(v, path)
+		w.list(v, path, schema)
 		for i := range v.Len() {
-			w.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+			w.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("%s[%d]", schema, i))
 		}
 	default:
-		w.single(v, path)
+		w.single(v, path, schema)
 	}
 }
 
 // list adds the length of a list.
-func (w *wireWalk) list(v reflect.Value, path string) {
+func (w *wireWalk) list(v reflect.Value, path, schema string) {
 	longer := reflect.Append(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()+1), v), reflect.Zero(v.Type().Elem()))
 	if at, ok := w.lengthAt(v, longer, v.Len()+1); ok {
 		value := kafka.Count(v.Len(), "entry")
 		if w.message.IsFlexible() && w.body[at] == 0 {
 			value = "null"
 		}
-		w.add(WireField{Path: path, Value: value, At: at, Width: 1})
+		w.add(WireField{Path: path, Schema: schema, Value: value, At: at, Width: 1})
 	}
 }
 
@@ -119,8 +122,8 @@ func (w *wireWalk) lengthAt(v, longer reflect.Value, length int) (at int, ok boo
 }
 
 // single adds a number, a text or bytes.
-func (w *wireWalk) single(v reflect.Value, path string) {
-	f := WireField{Path: path}
+func (w *wireWalk) single(v reflect.Value, path, schema string) {
+	f := WireField{Path: path, Schema: schema}
 	var tries []reflect.Value
 	try := func(x any) { tries = append(tries, reflect.ValueOf(x).Convert(v.Type())) }
 	switch v.Kind() {
@@ -220,13 +223,7 @@ func (w *wireWalk) add(f WireField) {
 		w.more = true
 		return
 	}
-	f.Name = f.Path
-	for i := len(f.Path) - 1; i >= 0; i-- {
-		if f.Path[i] == '.' {
-			f.Name = f.Path[i+1:]
-			break
-		}
-	}
+	f.Name = f.Path[strings.LastIndexByte(f.Path, '.')+1:]
 	w.fields = append(w.fields, f)
 }
 

@@ -64,8 +64,27 @@ async function load(address, how, press) {
 // why is the event whose causes are shown, if any.
 const why = () => new URL(lab().dataset.address, location).searchParams.get('why')
 
+// The set-up of a run is the same in all of its frames. It is asked for once: a frame of the run that is shown
+// comes without it, and the page keeps its own, which is led on to the tick shown.
+const has = () => byID('set-up') ? '&has=' + byID('set-up').dataset.run : ''
+
+function keepSetUp() {
+	for (const kept of lab().querySelectorAll('.kept')) kept.toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
+	const tick = new URL(lab().dataset.address, location).searchParams.get('t') ?? '0'
+	for (const form of lab().querySelectorAll('#set-up form')) {
+		const field = form.querySelector('[type=hidden][name=t]') ?? form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name: 't' }))
+		field.value = tick
+		for (const link of form.querySelectorAll('a')) {
+			const to = new URL(link.href)
+			to.searchParams.set('t', tick)
+			for (const name of ['at', 'why']) to.searchParams.delete(name)
+			link.href = to.pathname + to.search
+		}
+	}
+}
+
 async function ask(address, signal) {
-	const answer = await fetch('/frame' + address, { signal })
+	const answer = await fetch('/frame' + address + has(), { signal })
 	return { status: answer.status, isFrame: answer.headers.has('Lab-Frame'), html: await answer.text() }
 }
 
@@ -92,9 +111,10 @@ function morph(html) {
 
 // Runs after every morph, of a fetched frame and of a frame of the stream: the bundle listened first.
 document.addEventListener('datastar-fetch', (event) => {
-	if (event.detail.type === 'error') return refused(event.detail.argsRaw.status)
+	if (event.detail.type === 'error') refusal = event.detail.argsRaw.status
 	if (event.detail.type !== 'datastar-patch-elements') return
 	dress()
+	keepSetUp()
 	keepFocus()
 	keepTyped()
 	showNewest()
@@ -166,8 +186,11 @@ function drain() {
 	if (control.dataset.play) return play(control.dataset.play)
 	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
 	if (control.dataset.step) return load(stepped(control), 'replaceState', next)
-	load(target(control, next), control.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState', next)
+	load(target(control, next), historyOf(control), next)
 }
+
+// historyOf is the history method that takes the address to which a control leads.
+const historyOf = (control) => control.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState'
 
 // stepped is the address that a step leads to, steps that wait included.
 function stepped(control) {
@@ -198,7 +221,7 @@ document.addEventListener('click', (event) => {
 	if (!link || !plain(event) || event.shiftKey) return
 	event.preventDefault()
 	if (link.id) press(link.id)
-	else load(link.pathname + link.search, link.dataset.go === 'push' && !embedded ? 'pushState' : 'replaceState') // in prose: it has no place in the next frame
+	else load(link.pathname + link.search, historyOf(link)) // in prose: it has no place in the next frame
 })
 
 document.addEventListener('submit', (event) => {
@@ -263,7 +286,7 @@ function keepHand() {
 
 // ---- play
 
-let refusal // the status of an answer that was no stream
+let refusal // the status of an answer that was no stream, 'network' where none came
 let late // runs when no frame has arrived for a while
 
 function play(address) {
@@ -273,17 +296,25 @@ function play(address) {
 	refusal = undefined
 	// The bundle must not try again by itself: it would ask for the first frame once more.
 	const options = { openWhenHidden: true, retryMaxCount: 0, requestCancellation: mine }
-	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address, options)
+	actions.get({ el: lab(), error: Error, cleanups: new Map() }, address + has(), options)
 		.catch(() => { refusal ??= 'network' })
 		.finally(() => {
 			if (busy !== mine) return
 			busy = undefined
-			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
-			else if (refusal) say(refusal === 'network' ? 'The server does not answer. Press again.' : `The server cannot play now (${refusal}). Stepping works; try again later.`)
+			if (!rest() && refusal) cannotPlay(refusal)
 		})
 }
 
-function refused(status) { refusal = status }
+// rest asks for the frame shown as one at rest, where it is one of a stream that has broken off.
+function rest() {
+	const { stream, address } = lab().dataset
+	if (stream) load(address, 'replaceState')
+	return stream
+}
+
+function cannotPlay(status) {
+	say(status > 0 ? `The server cannot play now (${status}). Stepping works; try again later.` : 'The server does not answer. Press again.')
+}
 
 // A browser has six connections to a server without TLS, for all frames of a page together: six streams
 // would hold all of them, and then no press anywhere on the page would be answered. So an embedded frame plays
@@ -306,11 +337,11 @@ async function playFrames(address) {
 			address = '/play' + next.pathname + next.search
 		}
 	} catch (failure) {
-		if (!mine.signal.aborted) say(failure > 0 ? `The server cannot play now (${failure}). Stepping works; try again later.` : 'The server does not answer. Press again.')
+		if (!mine.signal.aborted) cannotPlay(failure)
 	} finally {
 		if (busy === mine) {
 			busy = undefined
-			if (lab().dataset.stream) load(lab().dataset.address, 'replaceState') // broken off: the frame shown, at rest
+			rest()
 		}
 	}
 }
@@ -474,5 +505,6 @@ document.addEventListener('click', ({ target }) => {
 })
 
 addEventListener('resize', () => { wide = undefined; showNewest() })
+keepSetUp()
 showNewest()
 root.classList.add('js')

@@ -37,13 +37,14 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 
 // frame answers with the element #lab alone.
 func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
-	address, release, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
+	query, has := frameQuery(r)
+	address, release, err := s.addressOf(r, query)
 	if err != nil {
 		return err
 	}
 	defer release()
 	w.Header().Set("Lab-Frame", "1")
-	return s.writeFrame(w, r, address, page.Frame)
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(p, has) })
 }
 
 // playedFrame answers with one frame as a stream would send it. An embedded frame plays by asking for one
@@ -51,13 +52,14 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 // together, and six streams would hold all of them. Requests that end take turns, however many frames play
 // and whether or not they may know of each other.
 func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
-	address, release, err := s.addressOf(r, r.URL.RawQuery)
+	query, has := frameQuery(r)
+	address, release, err := s.addressOf(r, query)
 	if err != nil {
 		return err
 	}
 	defer release()
 	w.Header().Set("Lab-Frame", "1")
-	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address)) })
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address), has) })
 }
 
 func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {
@@ -101,18 +103,23 @@ func siteOf(r *http.Request) labs.Site {
 	return labs.Pages
 }
 
-// withoutDatastar drops the parameter that Datastar adds to each of its requests.
-func withoutDatastar(query string) string {
-	kept := strings.Split(query, "&")
+// frameQuery gives the query of a frame or a stream without what belongs to no address: "datastar", which
+// Datastar adds to each of its requests, and "has", the name of the set-up that the page has already.
+func frameQuery(r *http.Request) (query, has string) {
+	kept := strings.Split(r.URL.RawQuery, "&")
 	n := 0
 	for _, pair := range kept {
-		name, _, _ := strings.Cut(pair, "=")
-		if name, err := url.QueryUnescape(name); err != nil || name != "datastar" {
+		name, value, _ := strings.Cut(pair, "=")
+		switch name, err := url.QueryUnescape(name); {
+		case err == nil && name == "datastar":
+		case err == nil && name == "has":
+			has = value
+		default:
 			kept[n] = pair
 			n++
 		}
 	}
-	return strings.Join(kept[:n], "&")
+	return strings.Join(kept[:n], "&"), has
 }
 
 // writeHTML draws a component whole before the first byte goes out, so that a failure is still an error

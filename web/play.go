@@ -17,7 +17,8 @@ const writeTimeout = 10 * time.Second
 // play answers with a stream of frames, from the tick of the address to its horizon, at its pace. Every
 // frame says the whole state; a reader too slow for the pace is sent the newest and misses those between.
 func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
-	address, releaseHead, err := s.addressOf(r, withoutDatastar(r.URL.RawQuery))
+	query, has := frameQuery(r)
+	address, releaseHead, err := s.addressOf(r, query)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(s.streams.running, cancel)()
 
 	end := max(address.Horizon, address.T)
-	event, err := s.event(ctx, address)
+	event, err := s.event(ctx, address, has)
 	if err != nil {
 		return inLab(address.Lab, err) // no byte was sent: it is still an error page
 	}
@@ -50,7 +51,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 		if tick, err = clock.next(ctx, tick); err != nil {
 			return nil
 		}
-		if event, err = s.event(ctx, address.WithTick(tick)); err != nil {
+		if event, err = s.event(ctx, address.WithTick(tick), has); err != nil {
 			// The page sees that the stream broke off and asks for the frame, which says what is wrong.
 			s.log.Warn("stream broke off", "address", address.WithTick(tick).String(), "error", err)
 			return nil
@@ -58,8 +59,8 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// event is the frame of an address as one event of a stream.
-func (s *Site) event(ctx context.Context, address labs.Address) ([]byte, error) {
+// event is the frame of an address as one event of a stream, for a page that has a set-up of that name.
+func (s *Site) event(ctx context.Context, address labs.Address, has string) ([]byte, error) {
 	if _, err := s.runs.Cluster(ctx, address); err != nil { // a long replay is no stream's turn
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (s *Site) event(ctx context.Context, address labs.Address) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	html, err := page.Render(ctx, page.Frame(played(p, address)))
+	html, err := page.Render(ctx, page.Frame(played(p, address), has))
 	if err != nil {
 		return nil, err
 	}

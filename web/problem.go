@@ -83,7 +83,7 @@ var errPanic = errors.New("panic")
 
 // problemOf says what an error is to a reader.
 func problemOf(site labs.Site, err error) page.Problem {
-	p := describe(err)
+	p := describe(site, err)
 	var in *labError
 	if errors.As(err, &in) {
 		p.Links = append(p.Links, page.Way{Href: string(site) + in.lab.Name, Text: in.lab.Title + ", from its start"})
@@ -92,7 +92,7 @@ func problemOf(site labs.Site, err error) page.Problem {
 	return p
 }
 
-func describe(err error) page.Problem {
+func describe(site labs.Site, err error) page.Problem {
 	var known problem
 	var address *labs.AddressError
 	var limit *labs.LimitError
@@ -104,20 +104,24 @@ func describe(err error) page.Problem {
 	case errors.As(err, &known):
 		return known.Problem
 	case errors.As(err, &long):
+		errors.As(long, &address) // it is one too
 		return page.Problem{
 			Status: http.StatusRequestURITooLong, Title: "This address is too long", Text: "It is right, but browsers and chats cut such links off. This server can keep its settings and commands, and the link becomes short.",
-			Facts: []page.Fact{{Name: "Found", Value: long.Unwrap().(*labs.AddressError).Found}, {Name: "Allowed", Value: long.Unwrap().(*labs.AddressError).Allowed}},
+			Facts: []page.Fact{{Name: "Found", Value: address.Found}, {Name: "Allowed", Value: address.Allowed}},
 			Forms: []view.Form{labs.KeepForm(long.Address)},
 		}
 	case errors.As(err, &missing):
-		return page.Problem{
+		p := page.Problem{
 			Status: http.StatusNotFound, Title: "A part of this address is not on this server",
-			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them since: it keeps those used last, as far as there is room. Whoever has saved the run as a file can open it here.",
+			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them since: it keeps those used last, as far as there is room. Whoever has saved the run as a file can open it on a page of Log Lab.",
 			Facts: []page.Fact{{Name: "Where", Value: "from"}, {Name: "Found", Value: missing.Hash}, {Name: "Allowed", Value: "what this server keeps"}},
-			Forms: []view.Form{labs.OpenForm()},
 		}
+		if site == labs.Pages { // a file leads to a page of its own, which no other site may frame
+			p.Forms = []view.Form{labs.OpenForm()}
+		}
+		return p
 	case errors.As(err, &size):
-		return describe(tooMuch(kafka.Thousands(int64(size.Found))+" bytes", int64(size.Allowed)))
+		return tooMuch(kafka.Thousands(int64(size.Found))+" bytes", int64(size.Allowed)).Problem
 	case errors.As(err, &address):
 		return page.Problem{
 			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it is not understood.",
@@ -171,9 +175,12 @@ func methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 		Status: http.StatusMethodNotAllowed, Title: "Nothing can be sent here", Text: "This address is only read.",
 		Facts: []page.Fact{{Name: "Found", Value: shown(r.Method)}, {Name: "Allowed", Value: allowedMethods(r)}},
 	}
-	if r.URL.Path == labs.StorePath {
+	switch r.URL.Path {
+	case labs.StorePath:
 		p.Title, p.Text = "Nothing can be read here", "Forms and files are sent to this address. Here you can open a file."
 		p.Forms = []view.Form{labs.OpenForm()}
+	case labs.EmbedStorePath:
+		p.Title, p.Text = "Nothing can be read here", "Forms are sent to this address."
 	}
 	return problem{p}
 }

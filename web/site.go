@@ -35,7 +35,8 @@ type Site struct {
 	log      *slog.Logger
 }
 
-// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when the embedded content is wrong or the browser bundle is missing.
+// New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when
+// the embedded content is wrong or the browser bundle is missing.
 func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	glossary, err := lesson.LoadGlossary(content.FS)
 	if err != nil {
@@ -65,10 +66,11 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	return s, nil
 }
 
-// Bounds of one connection. There is no bound on writing an answer as a whole, since a stream is one
-// answer: each of its events has its own.
+// Bounds of one connection. An answer may take answerTimeout as a whole, so that a client that reads nothing
+// holds no place of those that are few; in a stream each event has a bound of its own (play.go).
 const (
 	readHeaderTimeout = 10 * time.Second
+	answerTimeout     = time.Minute
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
@@ -82,6 +84,7 @@ func (s *Site) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: readHeaderTimeout,
+		WriteTimeout:      answerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),

@@ -204,6 +204,41 @@ func TestAFrameIsTheMainPartOfItsPage(t *testing.T) {
 	}
 }
 
+// A page that has the set-up of a run gets the run's frames without it, and all the rest; a frame of another
+// run comes whole.
+func TestTheSetUpOfARunIsSentOnce(t *testing.T) {
+	s := newSite(t)
+	whole := ask(s, "GET", "/frame"+start+"&t=7").Body.String()
+	name := attribute(elementByID(t, whole, "set-up"), "data-run")
+	if name == "" || !strings.Contains(textOf(elementByID(t, whole, "set-up")), "Topic and group") {
+		t.Fatal("the frame has no set-up with a name")
+	}
+	kept := regexp.MustCompile(`(?s)<div id="(ready-runs|set-up)" class="kept".*?(<section class="panel" id="actions"|<div class="stage")`)
+	rest := func(frame string) string { return kept.ReplaceAllString(frame, "$1$2") }
+	for _, target := range []string{"&t=7&has=" + name, "&has=" + name + "&t=7&datastar=%7B%7D"} {
+		without := ask(s, "GET", "/frame"+start+target).Body.String()
+		if div := elementByID(t, without, "set-up"); textOf(div) != "" || attribute(div, "data-ignore-morph") != "" || div.FirstChild != nil {
+			t.Errorf("%s: the set-up is sent again", target)
+		}
+		if diff := cmp.Diff(rest(whole), rest(without)); diff != "" {
+			t.Errorf("%s: -whole +without:\n%s", target, diff)
+		}
+	}
+	for _, target := range []string{"&t=8&at=record:orders-1:0", "&t=0&why=20"} {
+		if without := ask(s, "GET", "/frame"+start+target+"&has="+name).Body.String(); strings.Contains(without, "Topic and group") {
+			t.Errorf("%s is of the same run and comes with the set-up", target)
+		}
+	}
+	for _, target := range []string{"&partitions=6&t=7", "&do=3:pause+c1&t=7", "&seed=2&t=7", "&t=7&theme=dark", "&t=7&horizon=30"} {
+		if other := ask(s, "GET", "/frame"+start+target+"&has="+name).Body.String(); !strings.Contains(other, "Topic and group") {
+			t.Errorf("%s is another run and comes without a set-up", target)
+		}
+	}
+	if w := ask(s, "GET", start+"&has="+name); w.Code != http.StatusBadRequest {
+		t.Errorf("a page is asked for with has: %d, want 400", w.Code)
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	s := newSite(t)
 	for _, target := range []string{"/", start, "/frame" + start, "/glossary", "/nowhere", start + "&t=-1", "/healthz"} {

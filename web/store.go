@@ -151,7 +151,7 @@ func unreadable(err error) error {
 }
 
 // tooMuch says that more was sent than is kept.
-func tooMuch(found string, allowed int64) error {
+func tooMuch(found string, allowed int64) problem {
 	return problem{page.Problem{
 		Status: http.StatusRequestEntityTooLarge, Title: "This is too much to keep", Text: "Fewer or shorter keys and commands fit.",
 		Facts: []page.Fact{{Name: "Found", Value: found}, {Name: "Allowed", Value: "at most " + kafka.Thousands(allowed) + " bytes"}},

@@ -183,6 +183,11 @@ func TestAHeadThatIsNotHere(t *testing.T) {
 			t.Errorf("%s: no form opens a file", prefix)
 		}
 	}
+	// The page that a file leads to may not be framed.
+	w := ask(s, "GET", "/embed"+address)
+	if w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "<form") {
+		t.Errorf("embedded: %d %s", w.Code, w.Body)
+	}
 }
 
 // An address that is right and too long offers to keep it, and what that button sends is taken.
@@ -241,8 +246,11 @@ func TestPostRefuses(t *testing.T) {
 			}
 		})
 	}
-	if w := ask(s, "GET", "/store"); w.Code != 405 || w.Header().Get("Allow") != "POST" {
-		t.Errorf("GET: %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	for _, target := range []string{"/store", "/embed/store"} {
+		w := ask(s, "GET", target)
+		if w.Code != 405 || w.Header().Get("Allow") != "POST" || !strings.Contains(plainText(t, w.Body.String()), "Nothing can be read here") {
+			t.Errorf("GET %s: %d, Allow %q, %s", target, w.Code, w.Header().Get("Allow"), plainText(t, w.Body.String()))
+		}
 	}
 }
 

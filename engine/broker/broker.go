@@ -33,6 +33,7 @@ type partition struct {
 type Broker struct {
 	id         kafka.BrokerID
 	node       kafka.NodeID
+	cluster    string          // the cluster's id
 	start      kafka.Timestamp // the wall clock at virtual time 0
 	disk       *simdisk.Disk
 	topic      Topic
@@ -40,10 +41,11 @@ type Broker struct {
 	parked     []parkedFetch // in the order they came
 }
 
-// New makes a broker that leads every partition of one empty topic. Start is the wall clock's reading at
-// virtual time 0; records that need the broker's clock are stamped with it plus the virtual time.
-func New(id kafka.BrokerID, start kafka.Timestamp, topic Topic) *Broker {
-	b := &Broker{id: id, node: NodeID(id), start: start, disk: &simdisk.Disk{}, topic: topic}
+// New makes a broker that leads every partition of one empty topic. Cluster is the cluster's id, start the
+// wall clock's reading at virtual time 0; records that need the broker's clock are stamped with it plus the
+// virtual time.
+func New(id kafka.BrokerID, cluster string, start kafka.Timestamp, topic Topic) *Broker {
+	b := &Broker{id: id, node: NodeID(id), cluster: cluster, start: start, disk: &simdisk.Disk{}, topic: topic}
 	for range topic.Partitions {
 		b.addPartition(start)
 	}

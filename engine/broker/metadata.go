@@ -13,7 +13,7 @@ func (b *Broker) metadata(r *kmsg.MetadataRequest) kmsg.Response {
 	self := kmsg.NewMetadataResponseBroker()
 	self.NodeID, self.Host, self.Port = int32(b.id), string(b.node), 9092
 	response.Brokers = append(response.Brokers, self)
-	response.ControllerID = int32(b.id)
+	response.ClusterID, response.ControllerID = &b.cluster, int32(b.id)
 	for _, topic := range r.Topics {
 		rt := kmsg.NewMetadataResponseTopic()
 		rt.Topic = topic.Topic

@@ -19,13 +19,13 @@ const createPartitionsVersion = 3
 type Admin struct {
 	node        kafka.NodeID
 	broker      kafka.NodeID
-	timeout     kafka.Millis // default.api.timeout.ms
+	timeout     kafka.Millis // the smaller of request.timeout.ms and default.api.timeout.ms
 	correlation int32
 }
 
 // NewAdmin makes an admin client that talks to one broker.
 func NewAdmin(node, broker kafka.NodeID) *Admin {
-	return &Admin{node: node, broker: broker, timeout: 60000}
+	return &Admin{node: node, broker: broker, timeout: 30000}
 }
 
 // Node gives the client's name on the network.

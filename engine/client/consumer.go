@@ -64,12 +64,14 @@ type Consumer struct {
 	config      ConsumerConfig
 	metadata    metadata
 	topicID     [16]byte
-	known       int        // partitions of the topic, as metadata has it
-	learned     uint64     // Seq of the event that says so
-	partitions  []assigned // sorted by partition
-	listing     bool       // a ListOffsets request is under way
-	fetching    bool       // a Fetch request is under way
-	buffered    []fetched  // in the order they came
+	known       int               // partitions of the topic, as metadata has it
+	learned     uint64            // Seq of the event that says so
+	partitions  []assigned        // sorted by partition
+	order       []kafka.Partition // of the same in a fetch: one whose records were all handed over goes last
+	epochs      []int32           // leader epochs by partition, as metadata has them; shared by clones, never written
+	listing     bool              // a ListOffsets request is under way
+	fetching    bool              // a Fetch request is under way
+	buffered    []fetched         // in the order they came
 	nextPoll    kafka.Millis
 	last        uint64 // Seq of the last event that moved something: what the next fetch follows from
 	correlation int32
@@ -80,12 +82,18 @@ type Consumer struct {
 //
 // Simplified: a group has no coordinator: each consumer is given its partitions by the assignor at once,
 // without a join or a heartbeat, before the run and again when the group's first member learns of new
-// partitions and no member is paused. A partition's position goes with it, as if it had been committed.
+// partitions and no member is paused. A partition's position goes with it, as if it had been committed. In
+// Kafka all members of an eager group stop for such a rebalance, and each takes part only when its application
+// polls again.
+//
+// Simplified: a member that stands still keeps its partitions. Kafka removes it from the group after
+// session.timeout.ms = 45,000 ms without a heartbeat, and others read on.
 func NewConsumer(node, broker kafka.NodeID, config ConsumerConfig, partitions []kafka.Partition) *Consumer {
 	c := &Consumer{node: node, broker: broker, config: config, metadata: newMetadata(config.MetadataMaxAge)}
 	for _, p := range partitions {
 		c.partitions = append(c.partitions, assigned{partition: p, position: kafka.NoOffset})
 	}
+	c.order = slices.Clone(partitions)
 	return c
 }
 
@@ -136,8 +144,8 @@ func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message,
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
 		topic := response.Topics[0]
-		c.metadata.answered(now)
-		c.topicID = topic.TopicID
+		c.metadata.take(now)
+		c.topicID, c.epochs = topic.TopicID, epochsOf(topic)
 		if n := len(topic.Partitions); n != c.known {
 			c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: n, Before: c.known})
 			c.known, c.learned = n, c.last
@@ -167,13 +175,13 @@ func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.
 		}
 		list = append(list, a)
 	}
-	c.partitions, c.last = list, cause
+	c.partitions, c.order, c.last = list, slices.Clone(partitions), cause
 	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return c.find(f.partition) == nil })
 	return c.poll(now, tick, out, j)
 }
 
-// poll asks for what is missing and, unless the application is at work, hands over what has come: up to
-// max.poll.records, then it works.
+// poll hands over what has come, up to max.poll.records, unless the application is still at work on the last;
+// then it works on these. What is missing is asked for before that.
 //
 // Source: KafkaConsumer.poll, FetchCollector.
 func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *journal.Journal) []simnet.Send {
@@ -181,9 +189,10 @@ func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 		left := c.config.MaxPollRecords
 		for left > 0 && len(c.buffered) > 0 {
 			f := &c.buffered[0]
-			event, rest, late := c.handOver(f, left, tick, out)
+			event, drained, late := c.handOver(f, left, tick, out)
 			cause := f.cause
-			if f.data = rest; len(rest) == 0 {
+			if drained {
+				c.order = append(slices.DeleteFunc(c.order, func(p kafka.Partition) bool { return p == f.partition }), f.partition)
 				c.buffered = c.buffered[1:]
 			}
 			left -= event.Records
@@ -200,11 +209,17 @@ func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 	return c.ask()
 }
 
-// ask sends the requests that are wanted: positions where there are none, records where none are
-// buffered. One fetch is under way at a time; a partition that is new waits for it.
+// ask sends the requests that are wanted: positions where there are none, and records. One fetch is under
+// way at a time, and none while something is buffered from the broker it would go to; a partition that is
+// new waits for both.
+//
+// Source: AbstractFetch.prepareFetchRequests.
 func (c *Consumer) ask() []simnet.Send {
 	if c.known == 0 || len(c.partitions) == 0 {
 		return nil
+	}
+	if last := c.partitions[len(c.partitions)-1]; int(last.partition) >= c.known {
+		c.metadata.request() // it does not know the leader yet
 	}
 	var sends []simnet.Send
 	if !c.listing {
@@ -213,7 +228,7 @@ func (c *Consumer) ask() []simnet.Send {
 			sends = append(sends, c.send(request, c.last))
 		}
 	}
-	if !c.fetching {
+	if !c.fetching && len(c.buffered) == 0 {
 		if request := c.fetchRequest(); request != nil {
 			c.fetching = true
 			sends = append(sends, c.send(request, c.last))
@@ -257,18 +272,18 @@ func (c *Consumer) take(response *kmsg.FetchResponse, cause uint64, j *journal.J
 }
 
 // handOver gives the application up to most records of what was fetched, and the destination the events in
-// them; rest is what is left. Records before the position are dropped, because a response begins with the
+// them. It is drained once a record was looked for and none was left: what ends exactly at most is found to be
+// empty by the next poll. Records before the position are dropped, because a response begins with the
 // whole batch that holds it; a batch that is cut at the end is dropped too.
 //
-// Source: CompletedFetch.
-func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside) (event journal.RecordsRead, rest []byte, late []journal.EventSeenLate) {
+// Source: CompletedFetch.fetchRecords.
+func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside) (event journal.RecordsRead, drained bool, late []journal.EventSeenLate) {
 	a := c.find(f.partition)
 	event = journal.RecordsRead{TopicPartition: c.name(a), From: a.position, To: a.position}
-	data := f.data
-	for {
-		b, err := record.Parse(data)
+	for event.Records < most {
+		b, err := record.Parse(f.data)
 		if errors.Is(err, record.ErrEnd) || errors.Is(err, record.ErrTorn) {
-			return event, nil, late
+			return event, true, late
 		}
 		if err == nil && a.position <= max(b.BaseOffset, f.from) { // the first time
 			err = b.CheckCRC() // check.crcs
@@ -286,7 +301,7 @@ func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside)
 				}
 			case b.Attributes.Control():
 			case event.Records == most:
-				return event, data, late
+				return event, false, late
 			default:
 				event.Records++
 				a.read++
@@ -301,8 +316,9 @@ func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside)
 		}
 		a.position = max(a.position, b.NextOffset())
 		event.To = a.position
-		data = data[b.Size():]
+		f.data = f.data[b.Size():]
 	}
+	return event, false, late
 }
 
 // process is the application's work on one record: the destination takes the event.
@@ -324,6 +340,9 @@ func (c *Consumer) find(partition kafka.Partition) *assigned {
 	return nil
 }
 
+// canRead says whether the leader of a partition is known and no error ended the reading.
+func (c *Consumer) canRead(a *assigned) bool { return int(a.partition) < c.known && !a.stopped }
+
 func (c *Consumer) name(a *assigned) kafka.TopicPartition {
 	return kafka.TopicPartition{Topic: c.config.Topic, Partition: a.partition}
 }
@@ -331,7 +350,7 @@ func (c *Consumer) name(a *assigned) kafka.TopicPartition {
 // Clone gives a consumer in the same state.
 func (c *Consumer) Clone() *Consumer {
 	n := *c
-	n.partitions = slices.Clone(c.partitions)
+	n.partitions, n.order = slices.Clone(c.partitions), slices.Clone(c.order)
 	n.buffered = slices.Clone(c.buffered)
 	return &n
 }

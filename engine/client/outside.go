@@ -27,12 +27,19 @@ func (o *Outside) CloneBytes() int {
 }
 
 // Source is the database whose changes the producers' applications publish: it numbers the events of
-// each entity from 1. It also counts the records that each key was given.
+// each entity from 1. It also counts the records that each key was sent with, by where its partitioner put
+// them.
 type Source struct {
-	versions map[string]int // by entity; only looked up
-	records  map[string]int // by key; only looked up
-	keyed    int            // records with a key
-	hottest  string         // the first key that has as many records as no other has more
+	versions map[string]int   // by entity; only looked up
+	records  map[keyPlace]int // of one key in one partition; only looked up
+	handed   int              // records, with a key or without
+	hottest  keyPlace         // the first that has as many records as no other has more
+}
+
+// keyPlace is a key and a partition that a partitioner has put it into.
+type keyPlace struct {
+	key       string
+	partition kafka.Partition
 }
 
 // number gives the version of an entity's next event.
@@ -44,16 +51,19 @@ func (s *Source) number(entity string) int {
 	return s.versions[entity]
 }
 
-// count notes a record with that key.
-func (s *Source) count(key []byte) {
-	if s.records == nil {
-		s.records = map[string]int{}
+// count notes a record; keyed says that a partitioner chose the partition by its key.
+func (s *Source) count(key []byte, keyed bool, partition kafka.Partition) {
+	s.handed++
+	if !keyed {
+		return
 	}
-	n := s.records[string(key)] + 1
-	s.records[string(key)] = n
-	s.keyed++
-	if n > s.records[s.hottest] || s.keyed == 1 {
-		s.hottest = string(key)
+	if s.records == nil {
+		s.records = map[keyPlace]int{}
+	}
+	at := keyPlace{string(key), partition}
+	s.records[at]++
+	if len(s.records) == 1 || s.records[at] > s.records[s.hottest] {
+		s.hottest = at
 	}
 }
 
@@ -65,15 +75,18 @@ func (s *Source) clone() Source {
 
 // SourceView is what the source has given out: an immutable value.
 type SourceView struct {
-	Keyed          int    `json:"keyed"` // records with a key
-	Keys           int    `json:"keys"`  // different keys
-	Hottest        string `json:"hottest_key"`
-	HottestRecords int    `json:"hottest_records"`
+	Records          int             `json:"records"` // handed to the producers
+	Keys             int             `json:"keys"`    // different ones that a partitioner has placed; one in two partitions counts twice
+	HottestKey       string          `json:"hottest_key"`
+	HottestPartition kafka.Partition `json:"hottest_partition"` // where its partitioner put it
+	HottestRecords   int             `json:"hottest_records"`   // of that key in that partition
 }
 
 // View gives the source's counts.
 func (s *Source) View() SourceView {
-	return SourceView{Keyed: s.keyed, Keys: len(s.records), Hottest: s.hottest, HottestRecords: s.records[s.hottest]}
+	return SourceView{
+		Records: s.handed, Keys: len(s.records), HottestKey: s.hottest.key, HottestPartition: s.hottest.partition, HottestRecords: s.records[s.hottest],
+	}
 }
 
 // Destination is what the consumers' applications write to: it sees the events in the order in which
@@ -85,7 +98,8 @@ type Destination struct {
 	places    map[string]int // entity → index in entities; only looked up
 	entities  []entity       // in the order they were seen first
 	processed int            // events with a version
-	late      int
+	late      int            // those that came after a newer one of their entity
+	inPlace   int            // those of the late that the newer one had overtaken within one partition
 }
 
 // entity is what the destination has of one entity.
@@ -124,11 +138,14 @@ func (d *Destination) take(name []byte, seen Sight) (late journal.EventSeenLate,
 		return late, false
 	}
 	e := &d.entities[at]
-	if seen.Version > e.newest.Version {
+	if seen.Version >= e.newest.Version { // the same again changes nothing
 		e.newest = seen
 		return late, false
 	}
 	d.late++
+	if seen.At == e.newest.At {
+		d.inPlace++
+	}
 	if e.late++; e.late == 1 {
 		e.first = &Late{Entity: string(name), Event: seen, Newer: e.newest}
 	}
@@ -147,15 +164,16 @@ func (d *Destination) clone() Destination {
 // DestinationView is what the destination holds: an immutable value.
 type DestinationView struct {
 	CheckVersions bool   `json:"check_versions"`
-	Processed     int    `json:"processed"`   // events with a version
-	Late          int    `json:"late"`        // those that came after a newer one of their entity
-	Refused       int    `json:"refused"`     // those of the late that were refused
-	FirstLate     []Late `json:"late_events"` // the first of each entity that has one, in the order the entities were seen first
+	Processed     int    `json:"processed"`               // events with a version
+	Late          int    `json:"late"`                    // those that came after a newer one of their entity
+	InPlace       int    `json:"late_within_a_partition"` // those of the late whose newer one stood in the same partition
+	Refused       int    `json:"refused"`                 // those of the late that were refused
+	FirstLate     []Late `json:"late_events"`             // the first of each entity that has one, in the order the entities were seen first
 }
 
 // View gives the destination's state.
 func (d *Destination) View() DestinationView {
-	v := DestinationView{CheckVersions: d.CheckVersions, Processed: d.processed, Late: d.late, FirstLate: []Late{}}
+	v := DestinationView{CheckVersions: d.CheckVersions, Processed: d.processed, Late: d.late, InPlace: d.inPlace, FirstLate: []Late{}}
 	if d.CheckVersions {
 		v.Refused = d.late
 	}

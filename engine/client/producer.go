@@ -170,6 +170,9 @@ type handed struct {
 
 // Produce hands in one record as a command says. Cause is the Seq of the event that asked for it. It
 // returns why it cannot, in words.
+//
+// Simplified: a record that names a partition which the producer does not know is refused at once. Kafka's
+// asks for metadata and waits up to max.block.ms = 60,000 ms for it.
 func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, out *Outside, j *journal.Journal) (sends []simnet.Send, err error) {
 	if !p.Ready() {
 		return nil, fmt.Errorf("%s has no metadata of %s yet", p.node, p.config.Topic)
@@ -211,9 +214,7 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	if r.key != nil {
-		out.Source.count(r.key)
-	}
+	out.Source.count(r.key, !event.Keyless && !event.Named, chosen)
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r.key, r.value, seq, p.config)
 	if !event.Keyless || p.config.Keyless != "sticky" {
@@ -296,7 +297,7 @@ func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j 
 
 // learn takes what a Metadata response says of the topic; partitions that are new get a queue.
 func (p *Producer) learn(now kafka.Millis, topic kmsg.MetadataResponseTopic, cause uint64, j *journal.Journal) {
-	p.metadata.answered(now)
+	p.metadata.take(now)
 	p.topicID, p.leaders = topic.TopicID, partitionsOf(topic)
 	if before := len(p.queues); before < len(topic.Partitions) {
 		p.queues = append(p.queues, make([]queue, len(topic.Partitions)-before)...)

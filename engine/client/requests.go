@@ -2,7 +2,6 @@ package client
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -27,7 +26,7 @@ const noSession = -1
 
 func metadataRequest(topic string) kmsg.Request {
 	request := kmsg.NewPtrMetadataRequest()
-	request.Version = metadataVersion
+	request.Version, request.AllowAutoTopicCreation = metadataVersion, true
 	rt := kmsg.NewMetadataRequestTopic()
 	rt.Topic = &topic
 	request.Topics = append(request.Topics, rt)
@@ -45,19 +44,29 @@ func partitionsOf(topic kmsg.MetadataResponseTopic) []kafka.Partition {
 	return list
 }
 
+// epochsOf gives the leader epoch of each partition of a topic.
+func epochsOf(topic kmsg.MetadataResponseTopic) []int32 {
+	epochs := make([]int32, len(topic.Partitions))
+	for _, p := range topic.Partitions {
+		epochs[p.Partition] = p.LeaderEpoch
+	}
+	return epochs
+}
+
 // listOffsetsRequest asks, for every partition without a position, for the end of the log that
-// auto.offset.reset names; nil when all have one.
+// auto.offset.reset names; nil when all that it can read have one.
 func (c *Consumer) listOffsetsRequest() kmsg.Request {
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Version, request.ReplicaID, request.TimeoutMillis = listOffsetsVersion, -1, int32(c.config.RequestTimeout)
 	rt := kmsg.NewListOffsetsRequestTopic()
 	rt.Topic = c.config.Topic
-	for _, a := range c.partitions {
-		if a.position != kafka.NoOffset {
+	for i := range c.partitions {
+		a := &c.partitions[i]
+		if !c.canRead(a) || a.position != kafka.NoOffset {
 			continue
 		}
 		rp := kmsg.NewListOffsetsRequestTopicPartition()
-		rp.Partition, rp.Timestamp = int32(a.partition), -2
+		rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = int32(a.partition), c.epochs[a.partition], -2
 		if c.config.AutoOffsetReset == "latest" {
 			rp.Timestamp = -1
 		}
@@ -70,20 +79,20 @@ func (c *Consumer) listOffsetsRequest() kmsg.Request {
 	return request
 }
 
-// fetchRequest asks for what comes next in every partition of which nothing is buffered; nil when there
-// is none to read.
+// fetchRequest asks for what comes next in every partition; nil when there is none to read.
 func (c *Consumer) fetchRequest() kmsg.Request {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version, request.SessionEpoch = fetchVersion, noSession
 	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = int32(c.config.FetchMaxWait), c.config.FetchMinBytes, c.config.FetchMaxBytes
 	rt := kmsg.NewFetchRequestTopic()
 	rt.TopicID = c.topicID
-	for _, a := range c.partitions {
-		isBuffered := slices.ContainsFunc(c.buffered, func(f fetched) bool { return f.partition == a.partition })
-		if a.stopped || a.position == kafka.NoOffset || isBuffered {
+	for _, p := range c.order {
+		a := c.find(p)
+		if !c.canRead(a) || a.position == kafka.NoOffset {
 			continue
 		}
 		rp := kmsg.NewFetchRequestTopicPartition()
+		rp.CurrentLeaderEpoch = c.epochs[a.partition]
 		rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(a.partition), int64(a.position), c.config.MaxPartitionFetchSize
 		rt.Partitions = append(rt.Partitions, rp)
 	}

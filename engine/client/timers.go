@@ -40,8 +40,11 @@ func (c *Consumer) NextTimer() (due kafka.Millis, does string, ok bool) {
 func (m *metadata) firesAt(due kafka.Millis) bool { return !m.waiting && m.next == due }
 
 func (m *metadata) does() string {
-	if m.next == atOnce {
+	switch {
+	case m.next == atOnce:
 		return "asks for metadata"
+	case m.next < m.answered+m.maxAge:
+		return fmt.Sprintf("asks for metadata: it does not know the leader of a partition, and retry.backoff.ms = %d have passed", retryBackoff)
 	}
 	return fmt.Sprintf("asks for metadata again: it is metadata.max.age.ms = %s old", kafka.Thousands(m.maxAge))
 }

@@ -2,8 +2,8 @@
 //
 // What it models: the hash and the mapping of every widely used keyed partitioner ([Names]), and three
 // ways to place records without a key ([KeylessNames]): round robin, the sticky partitioner of Java
-// clients from 2.4 to 3.2 (KIP-480) and the one since 3.3 (KIP-794). Two producers that disagree about a key send it to two partitions,
-// and its order is gone; this package is where a learner sees why.
+// clients from 2.4 to 3.2 (KIP-480) and the one since 3.3 (KIP-794). Two producers that disagree about a
+// key send it to two partitions, and its order is gone; this package is where a learner sees why.
 //
 // What it leaves out: a partition that the application names itself, custom partitioner classes, and
 // partitioner.ignore.keys (the producer that has it set asks [Sticky] and never a [Partitioner]).

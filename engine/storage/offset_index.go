@@ -76,7 +76,7 @@ func ParseOffsetIndex(b []byte, base kafka.Offset) ([]OffsetEntry, error) {
 // is none, it gives the start of the segment and -1. Its steps are added to way, unless that is nil.
 //
 // Simplified: an index is searched by plain binary search. Kafka first looks whether the target is
-// in the last 8,192 bytes, which are likely to be in memory; the answer is the same.
+// in the last 8,192 bytes, which are likely to be in memory; the answer is the same, the steps differ.
 //
 // Source: OffsetIndex.lookup, AbstractIndex.indexSlotRangeFor.
 func lookupOffset(b []byte, base, target kafka.Offset, way *[]SearchStep) (OffsetEntry, int) {

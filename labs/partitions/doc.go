@@ -17,6 +17,9 @@
 // Simplified: metadata.max.age.ms is 100 in this lab unless set otherwise, so that clients learn soon of
 // partitions that were added. Kafka's default is 300,000.
 //
-// Simplified: where a record needs work, max.poll.records is 1, so that a position never stands before a
-// record that still waits for the application.
+// Simplified: where a record needs work, max.poll.records is 1 (Kafka's default is 500), so that a position
+// is never past a record that the application has not begun.
+//
+// Simplified: auto.offset.reset is earliest. With Kafka's default, latest, a group skips what was written to a
+// new partition before it began to read there.
 package partitions

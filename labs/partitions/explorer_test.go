@@ -46,6 +46,25 @@ func run(t *testing.T, title string) (labs.Frame, *view.Page) {
 	return labs.Frame{}, nil
 }
 
+// A ready-made run is one press away in the look that the reader has chosen, without a redirect.
+func TestReadyMadeRunsHaveCanonicalAddresses(t *testing.T) {
+	for _, look := range []string{"", "theme=dark", "size=projector", "theme=light&size=projector"} {
+		_, p := frame(t, look)
+		if len(p.Ready) != len(readyRuns()) {
+			t.Fatalf("%d ready-made runs, want %d", len(p.Ready), len(readyRuns()))
+		}
+		for i, ready := range p.Ready {
+			want, err := labs.Parse(Lab(), labs.Pages, readyRuns()[i].Query+"&"+look)
+			if err != nil {
+				t.Fatalf("%s: %v", ready.Link.Text, err)
+			}
+			if ready.Link.Href != want.String() {
+				t.Errorf("%s leads to\n%s, want\n%s", ready.Link.Text, ready.Link.Href, want)
+			}
+		}
+	}
+}
+
 func TestKeysWithCounts(t *testing.T) {
 	for raw, want := range map[string]struct {
 		canonical string
@@ -135,7 +154,7 @@ func TestDrawsFollowTheirWeights(t *testing.T) {
 // PART-09 on the page: six records in three partitions of two can be met in 90 orders.
 func TestLegalOrders(t *testing.T) {
 	_, p := frame(t, "partitions=3&consumers=3&keys=0&keyless=round-robin&rate=6&t=3&do=1:stop-sending+p0")
-	wants(t, p, "These 6 records can be met in 90 orders that keep the order of each partition.")
+	wants(t, p, "With the order of each partition kept, these 6 records can be met in 90 orders.")
 	_, p = frame(t, "partitions=1&consumers=3&rate=6&t=3&do=1:stop-sending+p0")
 	if strings.Contains(said(p), "can be met") {
 		t.Errorf("one partition has one order; the reading says:\n%s", said(p))
@@ -305,9 +324,9 @@ func TestAKeyIsAContract(t *testing.T) {
 		t.Errorf("%d of 24 orders are scattered", scattered)
 	}
 	_, p = run(t, "A key that is too coarse")
-	wants(t, p, "24 orders share 3 keys, so at most 3 of 4 partitions get records.", "The hottest key is eu with ")
+	wants(t, p, "24 orders share 3 keys, so only 3 of 4 partitions get records.", "The hottest key is eu: 75 of 120 records, 63 %, all of them in orders-2.")
 	_, p = run(t, "One hot key")
-	wants(t, p, "The hottest key is order-1 with ", "the group gets through at most 2.0 times what one consumer does.")
+	wants(t, p, "The hottest key is order-1: ", "the group gets through at most 2.0 times what one consumer does.")
 }
 
 // Every number that changed in the tick shown leads to its causes, down to a command or a timer.
@@ -363,4 +382,89 @@ func TestKeylessRules(t *testing.T) {
 	}
 	_, p := frame(t, "keys=0&rate=6&t=9&keyless=round-robin")
 	wants(t, p, "Round robin gives each record the next partition.", "The same with sticky: try it.", "The same with sticky-480: try it.")
+}
+
+// lacks fails if the reading says one of the texts.
+func lacks(t *testing.T, p *view.Page, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if got := said(p); strings.Contains(got, text) {
+			t.Errorf("%s: the reading says %q:\n%s", p.Address, text, got)
+		}
+	}
+}
+
+// Keys move when the producer learns of new partitions, not when the topic has them.
+func TestKeysMoveWhenTheProducerLearns(t *testing.T) {
+	_, p := frame(t, "metadata=300000&do=2:add-partitions+orders+to+6&t=20")
+	wants(t, p, "24 keys over 4 partitions; the baseline is 4 too, so none has moved.",
+		"p0 knows 4 partitions of 6 and divides its keys among those; it asks for metadata again in 299,760 ms (metadata.max.age.ms = 300,000).",
+		"The group still shares 4 partitions of 6: c0 learns of the others at its next Metadata request, in 299,760 ms")
+	lacks(t, p, "there are only 6 partitions", "moves 17 of 24 keys")
+	for i, row := range p.Picture.Tables[0].Rows {
+		if i >= 4 && row.Items[2][0].Text != "none" {
+			t.Errorf("%s has the key %s", row.Items[0][0].Text, row.Items[2][0].Text)
+		}
+	}
+	_, p = frame(t, "do=2:add-partitions+orders+to+6&t=20")
+	wants(t, p, "Going from 4 to 6 partitions moves 17 of 24 keys.", "6 of 6 consumers work.")
+	_, p = frame(t, "do=2:pause+c3&do=5:add-partitions+orders+to+6&t=20")
+	wants(t, p, "The group still shares 4 partitions of 6: to divide the others too it waits for the member that stands still.")
+}
+
+// The hottest key's bound is that of one partition, and only of records that a partitioner placed by their
+// key.
+func TestTheHottestKeyIsThatOfAPartition(t *testing.T) {
+	f, p := frame(t, "draw=hot-key&second=crc32&rate=10&t=40&horizon=40")
+	sent, total, most := map[string]int{}, 0, 0
+	for e := range f.Cluster.Journal().All() {
+		if b, ok := e.Body.(journal.RecordPartitioned); ok {
+			at := fmt.Sprint(b.Key, " ", b.TopicPartition)
+			sent[at]++
+			total, most = total+1, max(most, sent[at])
+		}
+	}
+	if most > total/3 {
+		t.Fatalf("%d of %d records of one key are in one partition; two clients divide them", most, total)
+	}
+	wants(t, p, fmt.Sprintf("The hottest key is order-1: %d of %d records, ", most, total), fmt.Sprintf("at most %.1f times", float64(total)/float64(most)))
+	_, p = frame(t, "keys=%20x50%0AA&partitioner=crc32-random&rate=6&t=30&horizon=40")
+	lacks(t, p, `The hottest key is ""`)
+	_, p = frame(t, "key-by=entity-and-state&rate=6&t=20")
+	lacks(t, p, "The hottest key is")
+	_, p = frame(t, "rate=0&t=30"+strings.Repeat("&do=1:produce-to+p0+0+order-1", 30))
+	lacks(t, p, "The hottest key is")
+}
+
+// With two clients the partitions of both count.
+func TestACoarseKeyWithTwoClients(t *testing.T) {
+	f, p := frame(t, "partitions=8&key-by=region&second=crc32&rate=6&t=20")
+	used := 0
+	for _, partition := range f.View.Partitions {
+		if records(partition) > 0 {
+			used++
+		}
+	}
+	wants(t, p, fmt.Sprintf("24 orders share 3 keys, so only %d of 8 partitions get records.", used))
+}
+
+// What is said of late events holds for all of them; the same event again is not late.
+func TestLateWithinAPartition(t *testing.T) {
+	_, p := frame(t, "rate=0&do=1:produce-to+p0+1+order-1+%22event+5%22&do=5:produce-to+p0+2+order-1+%22event+4%22&do=9:produce-to+p0+2+order-1+%22event+9%22&do=13:produce-to+p0+2+order-1+%22event+8%22&t=18")
+	wants(t, p, "2 of 4 events came to the destination after a newer one, of 1 entity.", "1 of them was overtaken within one partition")
+	lacks(t, p, "no event was overtaken within a partition")
+	f, _ := frame(t, "rate=0&do=1:produce+p0+order-1+%22event+3%22&do=4:produce+p0+order-1+%22event+3%22&t=9")
+	if d := f.View.Destination; d.Late != 0 || d.Processed != 2 {
+		t.Errorf("the same event twice: %d late of %d, want 0 of 2", d.Late, d.Processed)
+	}
+}
+
+// A way to keep order is offered only where there is one to keep.
+func TestDrainingIsOfferedWhereOrderHolds(t *testing.T) {
+	for _, query := range []string{"keys=0&t=9", "key-by=entity-and-state&t=9", "key-by=region&t=9", "second=crc32&t=9"} {
+		_, p := frame(t, query)
+		lacks(t, p, "Partitions can be added without losing order")
+	}
+	_, p := frame(t, "t=9")
+	wants(t, p, "Partitions can be added without losing order")
 }

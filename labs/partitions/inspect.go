@@ -49,6 +49,16 @@ func inspect(l *layout) *view.Inspector {
 	return in
 }
 
+// logTarget names a record, a batch, a segment or an offset to find in a partition's log.
+func logTarget(kind labs.TargetKind, tp kafka.TopicPartition, offset kafka.Offset) labs.Target {
+	return labs.Target{Kind: kind, Partition: tp, Number: int64(offset)}
+}
+
+// open makes a control that opens something in the inspector.
+func open(a labs.Address, id, text string, at labs.Target) view.Link {
+	return labs.Replace(id, text, a.WithTarget(at))
+}
+
 // targetName is a target as a title.
 func targetName(at labs.Target) string {
 	if at.Kind == labs.FindTarget {

@@ -13,20 +13,17 @@ import (
 // inspectBatch shows a batch: its header and one of its records, byte by byte, and the way to the others.
 func inspectBatch(l *layout, in *view.Inspector, at location) {
 	b, name := at.batch, at.partition.TopicPartition
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
-	fact("Records", "%s, offsets %s", kafka.Count(int(b.RecordsCount), "record"), offsets(b.BaseOffset, b.LastOffset()))
-	fact("Size", "%s: %d of header, %s of records%s", kafka.Count(b.Size(), "byte"), record.HeaderSize, kafka.Thousands(b.Size()-record.HeaderSize), compression(b))
-	fact("Place", "bytes %s to %s of %s", kafka.Thousands(at.position), kafka.Thousands(at.position+b.Size()-1), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
-	fact("CRC-32C", "%s", checksum(b))
+	in.AddFact("Records", "%s, %s %s", kafka.Count(int(b.RecordsCount), "record"), verb(int(b.RecordsCount), "offset", "offsets"), offsets(b.BaseOffset, b.LastOffset()))
+	in.AddFact("Size", "%s: %d of header, %s of records%s", kafka.Count(b.Size(), "byte"), record.HeaderSize, kafka.Thousands(b.Size()-record.HeaderSize), compression(b))
+	in.AddFact("Place", "bytes %s to %s of %s", kafka.Thousands(at.position), kafka.Thousands(at.position+b.Size()-1), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
+	in.AddFact("CRC-32C", "%s", checksum(b))
 	in.Links = append(recordLinks(l, at),
-		labs.Replace("open-segment", "the segment", l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: name, Number: int64(at.segment.BaseOffset)})))
+		open(l.Address, "open-segment", "the segment", logTarget(labs.SegmentTarget, name, at.segment.BaseOffset)))
 	in.Chain = appendChain(l, at)
 
 	fields, err := record.Anatomy(b.Bytes())
 	if err != nil {
-		fact("Damaged", "%v", err)
+		in.AddFact("Damaged", "%v", err)
 	}
 	d := newDissector("batch", fmt.Sprintf("The batch’s header and record %d", at.record.Offset))
 	if b.Attributes.Codec() != record.None {
@@ -76,7 +73,7 @@ func recordLinks(l *layout, at location) []view.Link {
 		to = from // there is no other
 	}
 	add := func(id, text, label string, offset kafka.Offset, kind labs.TargetKind) {
-		link := labs.Replace(id, text, l.Address.WithTarget(labs.Target{Kind: kind, Partition: at.partition.TopicPartition, Number: int64(offset)}))
+		link := open(l.Address, id, text, logTarget(kind, at.partition.TopicPartition, offset))
 		link.Label = label
 		link.Inactive = link.Href == l.Address.String()
 		links = append(links, link)

@@ -15,19 +15,16 @@ import (
 // inspectFind shows how a read finds an offset: the segment, the index entry, the batches from there.
 func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset kafka.Offset) {
 	in.Forms = append(in.Forms, findForm(l, p, offset))
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
 	switch {
 	case offset < start:
-		fact("Answer", "%s: offset %d < log start offset %d", kerr.OffsetOutOfRange.Message, offset, start)
+		in.AddFact("Answer", "%s: offset %d < log start offset %d", kerr.OffsetOutOfRange.Message, offset, start)
 		return
 	case offset > end:
-		fact("Answer", "%s: offset %d > log end offset %d", kerr.OffsetOutOfRange.Message, offset, end)
+		in.AddFact("Answer", "%s: offset %d > log end offset %d", kerr.OffsetOutOfRange.Message, offset, end)
 		return
 	case offset == end:
-		fact("Answer", "no bytes: %d is the log end offset, the record that gets it has not come yet", offset)
+		in.AddFact("Answer", "no bytes: %d is the log end offset, the record that gets it has not come yet", offset)
 		return
 	}
 	segments := p.Log.Segments
@@ -37,28 +34,28 @@ func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset k
 	}
 	s, lookup := segments[found.Segment], found.Lookup
 	batch := found.Scanned[len(found.Scanned)-1]
-	fact("1. Segment", "%s: base offset %d is the greatest ≤ %d of %s", storage.SegmentFileName(s.BaseOffset, storage.LogSuffix), s.BaseOffset, offset, kafka.Count(len(segments), "segment"))
+	in.AddFact("1. Segment", "%s: base offset %d is the greatest ≤ %d of %s", storage.SegmentFileName(s.BaseOffset, storage.LogSuffix), s.BaseOffset, offset, kafka.Count(len(segments), "segment"))
 	if lookup.IndexEntryNumber < 0 {
-		fact("2. Index", "none of %s is ≤ %d, so the scan begins at byte 0", kafka.Count(len(s.OffsetEntries()), "entry"), offset)
+		in.AddFact("2. Index", "none of %s is ≤ %d, so the scan begins at byte 0", kafka.Count(len(s.OffsetEntries()), "entry"), offset)
 	} else {
-		fact("2. Index", "entry %d, offset %d, is the greatest ≤ %d of %s: the scan begins at byte %s, found in %s", lookup.IndexEntryNumber, lookup.IndexEntry.Offset, offset,
+		in.AddFact("2. Index", "entry %d, offset %d, is the greatest ≤ %d of %s: the scan begins at byte %s, found in %s", lookup.IndexEntryNumber, lookup.IndexEntry.Offset, offset,
 			kafka.Count(len(s.OffsetEntries()), "entry"), kafka.Thousands(lookup.IndexEntry.Position), kafka.Count(len(found.Search), "step"))
 	}
-	fact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
-	fact("Answer", "the batch of offsets %s at byte %s", offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
+	in.AddFact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
+	in.AddFact("Answer", "the batch of offsets %s at byte %s", offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
 	if batch.BaseOffset < offset {
-		fact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
+		in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
 	}
 	inSegment := without(s, offset)
 	before, bytes := 0, 0
 	for _, earlier := range segments[:found.Segment] {
 		before, bytes = before+len(batches(earlier)), bytes+len(earlier.Bytes)
 	}
-	fact("Without index", "from the start of the segment: %s, %s passed over", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"))
-	fact("Without segments", "from the start of the log: %s, %s passed over", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(bytes+inSegment.BytesScanned(), "byte"))
+	in.AddFact("Without index", "from the start of the segment: %s, %s passed over", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"))
+	in.AddFact("Without segments", "from the start of the log: %s, %s passed over", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(bytes+inSegment.BytesScanned(), "byte"))
 	in.Links = append(in.Links,
-		labs.Replace("open-batch", "the batch found", l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: p.TopicPartition, Number: int64(offset)})),
-		labs.Replace("open-segment", "the segment", l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: p.TopicPartition, Number: int64(s.BaseOffset)})))
+		open(l.Address, "open-batch", "the batch found", logTarget(labs.BatchTarget, p.TopicPartition, offset)),
+		open(l.Address, "open-segment", "the segment", logTarget(labs.SegmentTarget, p.TopicPartition, s.BaseOffset)))
 	in.Tables = append(in.Tables, segmentTable(p, found.Segment), searchTable(found, offset), scanTable(p, found, offset))
 }
 
@@ -100,8 +97,8 @@ func scanTable(p engine.PartitionView, found storage.Found, offset kafka.Offset)
 			so = fmt.Sprintf("%d ≥ %d: here", b.LastOffset(), offset)
 		}
 		if i >= from && i < to {
-			open := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: fmt.Sprintf("%s:%s:%d", labs.BatchTarget, p.TopicPartition, b.BaseOffset)}
-			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {open}, view.Plain(kafka.Thousands(b.Size())), view.Plain(so)}, Selected: i == n-1})
+			item := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: logTarget(labs.BatchTarget, p.TopicPartition, b.BaseOffset).String()}
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {item}, view.Plain(kafka.Thousands(b.Size())), view.Plain(so)}, Selected: i == n-1})
 		}
 		position += b.Size()
 	}

@@ -19,9 +19,6 @@ import (
 
 // inspectMessage shows a message, with its bytes while it is on its way.
 func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	var sent, taken *journal.Event
 	j := l.Cluster.Journal()
 	for e := range j.All() {
@@ -33,17 +30,17 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 				if b.Response {
 					kind = "response"
 				}
-				fact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
-				fact("From, to", "%s → %s", e.Node, b.To)
-				fact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
+				in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				in.AddFact("From, to", "%s → %s", e.Node, b.To)
+				in.AddFact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
 				in.Chain = labs.Causes(l.Frame, e.Seq, causesShown)
 			}
 		case journal.MessageDelivered:
 			if b.Message == id {
 				taken = &e
-				fact("Taken in", "in tick %d by %s", e.Tick, e.Node)
+				in.AddFact("Taken in", "in tick %d by %s", e.Tick, e.Node)
 				if led := consequences(l.Frame, e.Seq); led != "" {
-					fact("Led to", "%s", led)
+					in.AddFact("Led to", "%s", led)
 				}
 			}
 		}
@@ -60,7 +57,7 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 	if taken != nil && sent.Tick < taken.Tick {
 		in.Links = append(in.Links, labs.Replace("on-its-way", fmt.Sprintf("its bytes, at tick %d on its way", sent.Tick), l.Address.WithTick(int(sent.Tick))))
 	} else {
-		fact("Bytes", "it came and went within one tick; bytes are only shown while a message is on its way")
+		in.AddFact("Bytes", "it came and went within one tick; bytes are only shown while a message is on its way")
 	}
 	return true
 }
@@ -95,7 +92,7 @@ func consequences(f labs.Frame, seq uint64) string {
 // dissectMessage takes a message apart, byte by byte: the frame as it would stand on a connection.
 //
 // Simplified: messages cross the network as decoded values. The size and the header in front of a message
-// that is opened are made when it is shown, as a client without a client.id would write them.
+// that is opened are made when it is shown, with the client.id that a Java client makes up for itself.
 //
 // Source: RequestHeader.json (version 2), ResponseHeader.json (version 1).
 func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
@@ -121,7 +118,8 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	}
 	add(4, "correlation_id", fmt.Sprint(m.Message.Correlation), "the response to a request repeats it")
 	if !m.Answer {
-		add(2, "client_id", "null", "client.id is not set")
+		id := clientID(m.From)
+		add(2+len(id), "client_id", fmt.Sprintf("%q", id), "its length and text; client.id is not set, so the client makes one up")
 	}
 	if flexible {
 		add(1, "tagged fields", "0", "none; the body follows")
@@ -141,7 +139,7 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 		}
 		d.bytes(at+done, body[done:f.At], -1, false)
 		meaning, link := l.meaning(f, m)
-		d.field(at+f.At, body[f.At:f.At+f.Width], view.ByteField{Name: lastTwo(f.Path), Value: f.Value, Meaning: meaning, Link: link})
+		d.field(at+f.At, body[f.At:f.At+f.Width], view.ByteField{Name: lastTwo(f.Schema), Value: f.Value, Meaning: meaning, Link: link})
 		done = f.At + f.Width
 	}
 	switch rest := len(body) - done; {
@@ -161,7 +159,7 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 func frameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
 	if !m.Answer {
 		r := m.Message.Request
-		return kmsg.NewRequestFormatter().AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
+		return kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID(m.From))).AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
 	}
 	r := m.Message.Response
 	whole = binary.BigEndian.AppendUint32(make([]byte, 4), uint32(m.Message.Correlation))
@@ -171,6 +169,19 @@ func frameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
 	whole = append(whole, m.Message.Body()...)
 	binary.BigEndian.PutUint32(whole, uint32(len(whole)-4))
 	return whole, r.Key(), r.IsFlexible()
+}
+
+// clientID is the client.id that a Java client of its own process makes up.
+//
+// Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId.
+func clientID(node kafka.NodeID) string {
+	switch node[0] {
+	case 'p':
+		return "producer-1"
+	case 'c':
+		return "consumer-" + group + "-1"
+	}
+	return "adminclient-1"
 }
 
 // lastTwo shortens a path to its last two parts: "Partitions[2].Records".
@@ -195,6 +206,9 @@ func (l *layout) meaning(f labs.WireField, m engine.MessageView) (string, *view.
 		}
 		return "no error", nil
 	case "TopicID":
+		if f.Content == [16]byte{} {
+			return "none: the topic is asked for by its name", nil
+		}
 		return "the id of topic " + topic, nil
 	case "IsolationLevel":
 		return map[int64]string{0: "read_uncommitted", 1: "read_committed"}[n], nil
@@ -253,7 +267,6 @@ func (l *layout) batchesIn(data []byte, f labs.WireField, m engine.MessageView) 
 		return text, nil
 	}
 	tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(response.Topics[topicIndex].Partitions[index].Partition)}
-	link := labs.Replace(fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset),
-		l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: tp, Number: int64(first.BaseOffset)}))
+	link := open(l.Address, fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset), logTarget(labs.BatchTarget, tp, first.BaseOffset))
 	return text + ":", &link
 }

@@ -11,17 +11,14 @@ import (
 
 // inspectNode shows a consumer, the producer or the broker, and what it waits for.
 func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	paused, found := false, false
 	for _, m := range f.View.Groups[0].Members {
 		if kafka.NodeID(m.ID) != node {
 			continue
 		}
 		found, paused = true, m.Paused
-		fact("Member of", "%s, assignor %s", group, f.Address.Values.Text("assignor"))
-		fact("Assignment", "%s.", m.Rule)
+		in.AddFact("Member of", "%s, assignor %s", group, f.Address.Values.Text("assignor"))
+		in.AddFact("Assignment", "%s.", m.Rule)
 		table := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "Read", "To read"}}
 		for _, a := range m.Assignment {
 			table.Rows = append(table.Rows, cells(a.TopicPartition.String(), fmt.Sprint(a.Position), fmt.Sprint(a.Read), fmt.Sprint(a.Lag)))
@@ -34,16 +31,16 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 	for _, p := range f.View.Producers {
 		if p.ID == node {
 			found, paused = true, p.Paused
-			fact("Handed in", "%s", kafka.Count(p.Produced, "record"))
-			fact("In open batches", "%s", kafka.Count(p.Waiting, "record"))
-			fact("Acknowledged", "%s", kafka.Count(p.Acknowledged, "record"))
+			in.AddFact("Handed in", "%s", kafka.Count(p.Produced, "record"))
+			in.AddFact("In open batches", "%s", kafka.Count(p.Waiting, "record"))
+			in.AddFact("Acknowledged", "%s", kafka.Count(p.Acknowledged, "record"))
 		}
 	}
 	for _, b := range f.View.Brokers {
 		if b.Node == node {
 			found, paused = true, b.Paused
-			fact("Leads", "%s", kafka.Count(len(f.View.Partitions), "partition"))
-			fact("Waiting fetches", "%d", b.Parked)
+			in.AddFact("Leads", "%s", kafka.Count(len(f.View.Partitions), "partition"))
+			in.AddFact("Waiting fetches", "%d", b.Parked)
 		}
 	}
 	if found {
@@ -54,14 +51,13 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 
 // waits says what a node waits for: its next timer, the answer to its last request, or to be resumed.
 func waits(f labs.Frame, in *view.Inspector, node kafka.NodeID, paused bool) {
-	add := func(name, value string) { in.Facts = append(in.Facts, view.Fact{Name: name, Value: value}) }
 	if paused {
-		add("Waits for", "to be resumed: its process stands still and takes nothing in")
+		in.AddFact("Waits for", "to be resumed: its process stands still and takes nothing in")
 	}
 	if due, does, ok := f.Cluster.NextTimer(node); ok {
-		add("Next timer", fmt.Sprintf("in %s ms, at %s ms: %s", kafka.Thousands(max(due-f.View.Now, 0)), kafka.Thousands(due), does))
+		in.AddFact("Next timer", "in %s ms, at %s ms: %s", kafka.Thousands(max(due-f.View.Now, 0)), kafka.Thousands(due), does)
 	} else {
-		add("Next timer", "none is set: only a message or a command makes it act")
+		in.AddFact("Next timer", "none is set: only a message or a command makes it act")
 	}
 	asked, answers := pending(f, node)
 	if len(asked) > 0 {
@@ -70,12 +66,12 @@ func waits(f labs.Frame, in *view.Inspector, node kafka.NodeID, paused bool) {
 		if len(asked) > 1 {
 			text = fmt.Sprintf("the answers to %s; the last: %s", kafka.Count(len(asked), "request"), text)
 		}
-		add("Waits for", text)
-		in.Links = append(in.Links, labs.Replace("open-message", fmt.Sprintf("message %d", last.body.Message), f.Address.WithTarget(labs.Target{Kind: labs.MessageTarget, Number: int64(last.body.Message)})))
+		in.AddFact("Waits for", "%s", text)
+		in.Links = append(in.Links, open(f.Address, "open-message", fmt.Sprintf("message %d", last.body.Message), labs.Target{Kind: labs.MessageTarget, Number: int64(last.body.Message)}))
 		in.Chain = labs.Causes(f, last.event.Seq, causesShown)
 	}
 	if answers > 0 {
-		add("Owes", kafka.Count(answers, "answer"))
+		in.AddFact("Owes", "%s", kafka.Count(answers, "answer"))
 	}
 }
 

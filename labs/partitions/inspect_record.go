@@ -20,37 +20,34 @@ import (
 // its bytes.
 func inspectRecord(l *layout, in *view.Inspector, at location) {
 	r, b, name := at.record, at.batch, at.partition.TopicPartition
-	fact := func(name, format string, args ...any) {
-		in.Facts = append(in.Facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
 	key := "no key (null)"
 	if r.Key != nil {
 		key = fmt.Sprintf("%s, %s", keyName(string(r.Key)), kafka.Count(len(r.Key), "byte"))
 	}
-	fact("Key", "%s", key)
+	in.AddFact("Key", "%s", key)
 	if r.Value == nil {
-		fact("Value", "null")
+		in.AddFact("Value", "null")
 	} else {
-		fact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
+		in.AddFact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
 	}
-	fact("Headers", "%s", headers(r.Headers))
-	rule, handed := l.senderRule(at), handedIn(l.Frame, at)
-	fact("Partition", "%s", l.how(at, rule, handed))
-	fact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
-	fact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
-	fact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
+	in.AddFact("Headers", "%s", headers(r.Headers))
+	by, handed := l.senderOf(at), handedIn(l.Frame, at)
+	in.AddFact("Partition", "%s", l.how(at, by, handed))
+	in.AddFact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
+	in.AddFact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
+	in.AddFact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
 		kafka.Thousands(at.position), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
 	in.Links = append(in.Links,
-		labs.Replace("open-batch", "its batch", l.Address.WithTarget(labs.Target{Kind: labs.BatchTarget, Partition: name, Number: int64(r.Offset)})),
-		labs.Replace("open-find", "how a read finds it", l.Address.WithTarget(labs.Target{Kind: labs.FindTarget, Partition: name, Number: int64(r.Offset)})))
+		open(l.Address, "open-batch", "its batch", logTarget(labs.BatchTarget, name, r.Offset)),
+		open(l.Address, "open-find", "how a read finds it", logTarget(labs.FindTarget, name, r.Offset)))
 	if handed != nil {
-		fact("Handed in", "in tick %d: %s", handed.Tick, handed.Body.Sentence())
+		in.AddFact("Handed in", "in tick %d: %s", handed.Tick, handed.Body.Sentence())
 		why := labs.Replace("why-record", "why it was handed in", l.Address.WithWhy(handed.Seq))
 		in.Links = append(in.Links, why)
 	}
 	in.Chain = appendChain(l, at)
-	if _, keyed := rule.Partition(r.Key, int32(l.partitions())); keyed {
-		in.Tables = append(in.Tables, l.hashTable(rule, r.Key), l.elsewhere(rule, r.Key, name.Partition))
+	if _, keyed := by.rule.Partition(r.Key, int32(by.Known)); keyed {
+		in.Tables = append(in.Tables, hashTable(by, r.Key), l.elsewhere(by, r.Key, name.Partition))
 	}
 	in.Anatomies = []view.Anatomy{recordAnatomy(at)}
 }
@@ -71,21 +68,21 @@ func headers(list []record.Header) string {
 	return strings.Join(texts, ", ")
 }
 
-// senderRule gives the rule of the producer that sent a record.
-func (l *layout) senderRule(at location) partitioner.Partitioner {
+// senderOf gives the producer that sent a record.
+func (l *layout) senderOf(at location) sender {
 	for _, e := range l.Cluster.Journal().Causes(appendEvent(l.Frame, at.partition.TopicPartition, at.batch.BaseOffset)) {
-		for i, p := range l.View.Producers {
-			if e.Node == p.ID {
-				return l.rules[i]
+		for _, s := range l.senders {
+			if e.Node == s.ID {
+				return s
 			}
 		}
 	}
-	return l.rule()
+	return l.senders[0]
 }
 
 // how says in one line how a record came to the partition it stands in.
-func (l *layout) how(at location, rule partitioner.Partitioner, handed *journal.Event) string {
-	n := l.partitions()
+func (l *layout) how(at location, by sender, handed *journal.Event) string {
+	n := by.Known
 	if handed != nil {
 		b := handed.Body.(journal.RecordPartitioned)
 		if b.Named {
@@ -93,16 +90,16 @@ func (l *layout) how(at location, rule partitioner.Partitioner, handed *journal.
 		}
 		n = b.Partitions
 	}
-	partition, keyed := rule.Partition(at.record.Key, int32(n))
+	partition, keyed := by.rule.Partition(at.record.Key, int32(n))
 	if !keyed {
 		return "The producer chose by the rule " + l.setting("keyless") + "."
 	}
-	text := rule.Hash(at.record.Key).Formula(int32(n))
+	text := by.rule.Hash(at.record.Key).Formula(int32(n))
 	if partition != at.partition.Partition {
 		text += ", but it stands here"
 	}
-	if now, _ := rule.Partition(at.record.Key, int32(l.partitions())); now != at.partition.Partition {
-		text += fmt.Sprintf("; a record with this key goes to %s-%d now, with %d partitions", topic, now, l.partitions())
+	if now, _ := by.place(string(at.record.Key)); now != at.partition.Partition {
+		text += fmt.Sprintf("; %s would send it to %s-%d now, with %s", by.ID, topic, now, kafka.Count(by.Known, "partition"))
 	}
 	return text
 }
@@ -114,7 +111,8 @@ const (
 )
 
 // hashTable shows the hash of a key step by step, down to the partition.
-func (l *layout) hashTable(rule partitioner.Partitioner, key []byte) view.Table {
+func hashTable(by sender, key []byte) view.Table {
+	rule := by.rule
 	t := view.Table{
 		ID: "hash", Caption: fmt.Sprintf("From key to partition by %s, step by step", rule.Name), Mono: true,
 		Head: []string{"Step", "Bytes", "k", "h after it", "How"}, More: "So do " + rule.Clients + ".",
@@ -144,7 +142,7 @@ func (l *layout) hashTable(rule partitioner.Partitioner, key []byte) view.Table 
 		}
 		row(s.Name, text, word, fmt.Sprintf("%08x", s.Hash), s.Rule)
 	}
-	n, hash := l.partitions(), rule.Hash(key)
+	n, hash := by.Known, rule.Hash(key)
 	row("positive", "", "", fmt.Sprint(hash.Mapped()), hash.Mapping())
 	row("partition", "", "", fmt.Sprint(hash.Partition(int32(n))), fmt.Sprintf("%d mod %d partitions", hash.Mapped(), n))
 	t.Rows[len(t.Rows)-1].Selected = true
@@ -165,8 +163,8 @@ func ends(all iter.Seq[partitioner.Step], first, last int) (list []partitioner.S
 
 // elsewhere shows the partition of a key under other counts and with other clients; what is not the
 // partition it stands in is marked.
-func (l *layout) elsewhere(rule partitioner.Partitioner, key []byte, stands kafka.Partition) view.Table {
-	n := int32(l.partitions())
+func (l *layout) elsewhere(by sender, key []byte, stands kafka.Partition) view.Table {
+	rule, n := by.rule, int32(by.Known)
 	t := view.Table{ID: "elsewhere", Caption: fmt.Sprintf("Where this key would be, instead of %s-%d", topic, stands), Head: []string{"With", "It would be in"}}
 	row := func(rule partitioner.Partitioner, count int32, with string) {
 		item := view.Item{Text: "any partition: no key for this client"}

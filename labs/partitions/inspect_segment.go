@@ -84,8 +84,8 @@ func batchTable(p engine.PartitionView, s storage.Segment) view.Table {
 			if offset, ok := indexed[position]; ok {
 				entry = fmt.Sprint(offset)
 			}
-			open := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: fmt.Sprintf("%s:%s:%d", labs.BatchTarget, p.TopicPartition, b.BaseOffset)}
-			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {open}, view.Plain(kafka.Thousands(b.Size())), view.Plain(entry)}})
+			item := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: logTarget(labs.BatchTarget, p.TopicPartition, b.BaseOffset).String()}
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {item}, view.Plain(kafka.Thousands(b.Size())), view.Plain(entry)}})
 		}
 		position += b.Size()
 	}
@@ -121,7 +121,7 @@ func timeTable(s storage.Segment) view.Table {
 	}
 	t.More = rowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
-		t.More = "No entry yet: one is written with each entry of the offset index, and when the segment is closed."
+		t.More = "No entry yet: one is written with an entry of the offset index, if a later timestamp than the last indexed one has come, and when the segment is closed."
 	}
 	return t
 }
@@ -132,7 +132,7 @@ func segmentTable(p engine.PartitionView, index int) view.Table {
 	list := p.Log.Segments
 	from, to := around(len(list), index)
 	for i, s := range list[from:to] {
-		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: fmt.Sprintf("%s:%s:%d", labs.SegmentTarget, p.TopicPartition, s.BaseOffset)}
+		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: logTarget(labs.SegmentTarget, p.TopicPartition, s.BaseOffset).String()}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(kafka.Thousands(len(s.Bytes)))}, Selected: from+i == index})
 	}
 	t.More = rowsLeft(from, to, len(list), "segment")

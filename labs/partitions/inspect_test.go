@@ -276,7 +276,8 @@ func TestMessageFrames(t *testing.T) {
 	for _, m := range f.View.UnderWay {
 		whole, key, flexible := frameOf(m)
 		size := fmt.Sprintf("%08x", len(whole)-4)
-		want := fmt.Sprintf("%s%04x%04x%08xffff00", size, key, m.Version, m.Message.Correlation)
+		id := map[byte]string{'p': "producer-1", 'c': "consumer-billing-1"}[m.From[0]]
+		want := fmt.Sprintf("%s%04x%04x%08x%04x%x00", size, key, m.Version, m.Message.Correlation, len(id), id)
 		if m.Answer {
 			responses++
 			want = fmt.Sprintf("%s%08x00", size, m.Message.Correlation)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
 )
@@ -127,7 +128,7 @@ func entitiesOf(setting string) (entities []string, counts []int) {
 type placedKey struct {
 	key    string
 	color  int             // 1 to 8
-	now    kafka.Partition // under the present count
+	now    kafka.Partition // under the count that the first producer knows
 	before kafka.Partition // under the baseline
 	keyed  bool            // false: this client treats it as no key
 	second kafka.Partition // where the second client puts it
@@ -136,21 +137,32 @@ type placedKey struct {
 
 func (k placedKey) moved() bool { return k.keyed && k.now != k.before }
 
-// placeKeys puts each key into its partition, by the rules of both clients; second is nil where there is one.
-func placeKeys(keys []string, rule partitioner.Partitioner, second *partitioner.Partitioner, partitions, baseline int) []placedKey {
+// placeKeys puts each key into its partition, by the rules of one client or of two.
+func placeKeys(keys []string, senders []sender, baseline int) []placedKey {
 	var placed []placedKey
 	for _, key := range keys {
 		k := placedKey{key: key, color: len(placed)%8 + 1}
-		k.now, k.keyed = rule.Partition([]byte(key), int32(partitions))
-		k.before, _ = rule.Partition([]byte(key), int32(baseline))
-		if second != nil {
+		k.now, k.keyed = senders[0].place(key)
+		k.before, _ = senders[0].rule.Partition([]byte(key), int32(baseline))
+		if len(senders) > 1 {
 			var keyed bool
-			k.second, keyed = second.Partition([]byte(key), int32(partitions))
+			k.second, keyed = senders[1].place(key)
 			k.split = keyed != k.keyed || keyed && k.second != k.now
 		}
 		placed = append(placed, k)
 	}
 	return placed
+}
+
+// sender is a producer with the rule by which it places keys.
+type sender struct {
+	engine.ProducerView
+	rule partitioner.Partitioner
+}
+
+// place gives the partition that the sender gives a key now: among those that it knows of.
+func (s sender) place(key string) (p kafka.Partition, keyed bool) {
+	return s.rule.Partition([]byte(key), int32(s.Known))
 }
 
 // moves counts the keys that have another partition under another count.

@@ -70,7 +70,7 @@ func groupSettings() []labs.Setting {
 func producerSettings() []labs.Setting {
 	return []labs.Setting{
 		{Name: "partitioner", Label: "Partitioner", Default: "murmur2", Options: partitioner.Names()},
-		{Name: "second", Label: "Second client", Default: none, Options: append([]string{none}, partitioner.Names()...), Help: "a second producer, p1, sends every other round of keys"},
+		{Name: "second", Label: "Second client", Default: none, Options: append([]string{none}, partitioner.Names()...), Help: "a second producer, p1, sends every other round of keys, or record where there are no rounds"},
 		{Name: "keyless", Label: "Without a key", Default: "sticky", Options: partitioner.KeylessNames()},
 		{Name: "keys", Label: "Keys", Default: "24", Max: maxKeys, Canonical: canonicalKeys, Help: "0: records have no key"},
 		{Name: "key-by", Label: "The key is", Default: engine.KeyBys()[0], Options: engine.KeyBys()},

@@ -3,6 +3,7 @@ package partitions
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/journal"
@@ -22,7 +23,7 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
-	rules    []partitioner.Partitioner // of the producers
+	senders  []sender // p0, and p1 where there are two
 	baseline int
 	placed   []placedKey       // the different keys of the workload, in the order they are sent first
 	short    map[string]string // key → its name in a cell; only looked up
@@ -56,18 +57,14 @@ type news struct {
 
 func newLayout(f labs.Frame) *layout {
 	l := &layout{Frame: f, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}}
-	for _, name := range partitioners(f.Address.Values) {
+	for i, name := range partitioners(f.Address.Values) {
 		rule, err := partitioner.ByName(name)
 		if err != nil {
 			panic(err) // the address was checked
 		}
-		l.rules = append(l.rules, rule)
+		l.senders = append(l.senders, sender{f.View.Producers[i], rule})
 	}
-	var second *partitioner.Partitioner
-	if len(l.rules) > 1 {
-		second = &l.rules[1]
-	}
-	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.rules[0], second, l.partitions(), l.baseline)
+	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.senders, l.baseline)
 	l.short = shortNames(l.placed)
 	for i, k := range l.placed {
 		l.places[k.key] = i
@@ -88,8 +85,20 @@ func newLayout(f labs.Frame) *layout {
 
 func (l *layout) partitions() int { return len(l.View.Partitions) }
 
-// rule is the first producer's.
-func (l *layout) rule() partitioner.Partitioner { return l.rules[0] }
+// rule is the first producer's, known how many partitions that divides its keys among.
+func (l *layout) rule() partitioner.Partitioner { return l.senders[0].rule }
+func (l *layout) known() int                    { return l.senders[0].Known }
+
+// keyCounts gives how many keys the first producer puts into each partition.
+func (l *layout) keyCounts() []int {
+	counts := make([]int, l.partitions())
+	for _, k := range l.placed {
+		if k.keyed {
+			counts[k.now]++
+		}
+	}
+	return counts
+}
 
 // setting gives the text of a setting.
 func (l *layout) setting(name string) string { return l.Address.Values.Text(name) }
@@ -173,12 +182,9 @@ func window(p engine.PartitionView, first kafka.Offset, count int) []stored {
 
 // memberNames lists members: "c4, c5".
 func memberNames(members []engine.MemberView) string {
-	names := ""
-	for i, m := range members {
-		if i > 0 {
-			names += ", "
-		}
-		names += string(m.ID)
+	var names []string
+	for _, m := range members {
+		names = append(names, string(m.ID))
 	}
-	return names
+	return strings.Join(names, ", ")
 }

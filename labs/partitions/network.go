@@ -5,6 +5,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -16,21 +17,14 @@ func (l *layout) network() view.Network {
 	producers, brokers := view.Stop{Name: "Producers"}, view.Stop{Name: "Broker"}
 	consumers := view.Stop{Name: "Consumers", More: kafka.Count(len(l.View.Groups[0].Members), "consumer") + " of " + group}
 	for _, p := range l.View.Producers {
-		n := view.Member{ID: "node-" + string(p.ID), Name: string(p.ID), At: "node:" + string(p.ID), State: "working"}
-		if p.Paused {
-			n.State = "paused"
-		}
+		n := drawNode("node-", p.ID, p.Paused)
 		if !p.Sending {
 			n.Text = "application stopped"
 		}
 		producers.Nodes = append(producers.Nodes, n)
 	}
 	for _, b := range l.View.Brokers {
-		n := view.Member{ID: "node-" + string(b.Node), Name: string(b.Node), At: "node:" + string(b.Node), State: "working"}
-		if b.Paused {
-			n.State = "paused"
-		}
-		brokers.Nodes = append(brokers.Nodes, n)
+		brokers.Nodes = append(brokers.Nodes, drawNode("node-", b.Node, b.Paused))
 	}
 	return view.Network{
 		Title: "On the network", Stops: []view.Stop{producers, brokers, consumers},
@@ -39,6 +33,15 @@ func (l *layout) network() view.Network {
 			l.lane("between broker and consumers", l.isMember),
 		},
 	}
+}
+
+// drawNode draws a node as something that can be opened; prefix and name are its element id.
+func drawNode(prefix string, node kafka.NodeID, paused bool) view.Member {
+	m := view.Member{ID: prefix + string(node), Name: string(node), At: labs.Target{Kind: labs.NodeTarget, Node: node}.String(), State: "working"}
+	if paused {
+		m.State = "paused"
+	}
+	return m
 }
 
 // isMember says whether a node is a consumer of the group.
@@ -86,6 +89,6 @@ func (l *layout) envelope(m engine.MessageView, right bool) view.Message {
 	}
 	return view.Message{
 		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: fmt.Sprintf("%s %s", m.API, kind),
-		When: when, At: fmt.Sprintf("message:%d", m.ID), Right: right, Response: m.Answer,
+		When: when, At: labs.Target{Kind: labs.MessageTarget, Number: int64(m.ID)}.String(), Right: right, Response: m.Answer,
 	}
 }

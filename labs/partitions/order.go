@@ -39,7 +39,7 @@ func (l *layout) legalOrders() (text string, ok bool) {
 	for _, p := range l.View.Partitions {
 		orders.Div(orders, new(big.Int).MulRange(1, max(records(p), 1)))
 	}
-	return fmt.Sprintf("These %d records can be met in %s that keep the order of each partition.", total, orderCount(orders)), true
+	return fmt.Sprintf("With the order of each partition kept, these %d records can be met in %s.", total, orderCount(orders)), true
 }
 
 // orderCount writes a number of orders.
@@ -110,16 +110,10 @@ func (l *layout) readLate() view.Paragraph {
 	if d.Late == 0 {
 		return nil
 	}
-	same := 0
-	for _, late := range d.FirstLate {
-		if late.Event.At == late.Newer.At {
-			same++
-		}
-	}
 	p := view.Paragraph{{Text: l.lateSentence() + " ", Strong: true}}
 	text := "In each pair the two lie in different partitions, and each partition is read at its own pace; no event was overtaken within a partition. "
-	if same > 0 {
-		text = fmt.Sprintf("In %d of the pairs both lie in one partition. ", same)
+	if d.InPlace > 0 {
+		text = fmt.Sprintf("%s of them %s overtaken within one partition: so %s were written. ", kafka.Thousands(d.InPlace), verb(d.InPlace, "was", "were"), verb(d.InPlace, "the two", "they"))
 	}
 	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
@@ -136,23 +130,22 @@ func (l *layout) growing() bool {
 
 // stayedSentence says how many of the keys that did not move are among those with late events.
 func (l *layout) stayedSentence() string {
-	if l.partitions() == l.baseline || l.setting("key-by") != engine.KeyBys()[0] {
+	if l.known() == l.baseline || l.setting("key-by") != engine.KeyBys()[0] {
 		return ""
-	}
-	late := map[string]bool{}
-	for _, e := range l.View.Destination.FirstLate {
-		late[e.Entity] = true
 	}
 	stayed, among := 0, 0
 	for _, k := range l.placed {
 		if k.keyed && !k.moved() {
 			stayed++
-			if late[k.key] {
+			if l.lateKeys[k.key] {
 				among++
 			}
 		}
 	}
-	if among == 0 {
+	switch {
+	case stayed == 0:
+		return ""
+	case among == 0:
 		return fmt.Sprintf("None of the %s that stayed is among them. ", kafka.Count(stayed, "key"))
 	}
 	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), verb(among, "is", "are"))
@@ -161,6 +154,9 @@ func (l *layout) stayedSentence() string {
 // readGrowth leads through adding partitions with the producers stopped, one step after the other; nil when
 // there is nothing to do.
 func (l *layout) readGrowth() view.Paragraph {
+	if len(l.senders) > 1 || len(l.placed) == 0 || l.setting("key-by") != engine.KeyBys()[0] {
+		return nil // there is no order that could be kept
+	}
 	producers := l.View.Producers
 	sending, behind := 0, 0
 	for _, p := range producers {
@@ -205,7 +201,7 @@ func (l *layout) readGrowth() view.Paragraph {
 	case behind > 0:
 		p := producers[0]
 		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again in %s ms (metadata.max.age.ms = %s). Started before, it would send to the old partitions first.",
-			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), l.setting("metadata"))}}
+			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))}}
 	}
 	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), "start sending", each(func(n kafka.NodeID) command.Command { return command.StartSending{Producer: n} })...)
 }

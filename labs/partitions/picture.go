@@ -30,7 +30,7 @@ func (l *layout) picture() view.Picture {
 		p.Tables = append(p.Tables, t)
 		p.Legend = append(p.Legend, view.Key{Kind: "late", Text: "seen in the wrong order"})
 	}
-	if l.baseline != l.partitions() {
+	if l.baseline != l.known() {
 		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
 	}
 	for _, m := range members {
@@ -43,7 +43,7 @@ func (l *layout) picture() view.Picture {
 	for first := 0; l.partitions() > stripsShown && first < l.partitions(); first += stripsShown {
 		last := min(first+stripsShown, l.partitions()) - 1
 		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
-		link := labs.Replace(fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), l.Address.WithTarget(labs.Target{Kind: labs.SegmentTarget, Partition: tp}))
+		link := open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
 		link.Label = "Partitions " + link.Text
 		link.Inactive = first == l.first
 		p.Pages = append(p.Pages, link)
@@ -52,7 +52,7 @@ func (l *layout) picture() view.Picture {
 }
 
 func drawMember(m engine.MemberView) view.Member {
-	d := view.Member{ID: "member-" + string(m.ID), Name: string(m.ID), At: "node:" + string(m.ID), State: "working"}
+	d := drawNode("member-", kafka.NodeID(m.ID), m.Paused)
 	var names []string
 	for _, a := range m.Assignment {
 		names = append(names, a.TopicPartition.String())
@@ -62,10 +62,7 @@ func drawMember(m engine.MemberView) view.Member {
 		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
 	}
 	d.Text = strings.Join(names, ", ")
-	switch {
-	case m.Paused:
-		d.State = "paused"
-	case len(names) == 0:
+	if len(names) == 0 && !m.Paused {
 		d.State, d.Text = "idle", "no partition left"
 	}
 	return d
@@ -86,7 +83,7 @@ func (l *layout) strip(i int) view.Strip {
 	}
 	name := p.TopicPartition.String()
 	s := view.Strip{
-		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: "segment:" + name + ":" + fmt.Sprint(p.Log.Segments[len(p.Log.Segments)-1].BaseOffset),
+		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: logTarget(labs.SegmentTarget, p.TopicPartition, p.Log.Segments[len(p.Log.Segments)-1].BaseOffset).String(),
 		First: int64(first), Columns: columnsShown, Empty: "no records yet",
 		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
@@ -120,7 +117,7 @@ func (l *layout) whyLink(id, text string, seq uint64) *view.Link {
 
 // windowLink moves a strip's window by opening a record in it.
 func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Offset) *view.Link {
-	link := labs.Replace(id, text, l.Address.WithTarget(labs.Target{Kind: labs.RecordTarget, Partition: p.TopicPartition, Number: int64(to)}))
+	link := open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
 	link.Label = fmt.Sprintf("%s records of %s", text, p.TopicPartition)
 	return &link
 }
@@ -129,7 +126,7 @@ func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Of
 func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
 	c := view.Cell{
-		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: fmt.Sprintf("record:%s:%d", tp, rec.Offset),
+		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: logTarget(labs.RecordTarget, tp, rec.Offset).String(),
 		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= r.position,
 		BatchStart: rec.batchStart, SegmentStart: rec.segmentStart, Selected: rec.Offset == selected,
 	}
@@ -184,6 +181,9 @@ func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
 // table shows partition, consumer and keys.
 func (l *layout) table() view.Table {
 	t := view.Table{ID: "keys", Caption: l.movedSentence(), Head: []string{"Partition", "Consumer", "Keys", "Records", "Share", "Bytes"}}
+	if len(l.senders) > 1 {
+		t.Head[2] = "Keys, as p0 places them"
+	}
 	end := min(l.first+stripsShown, l.partitions())
 	each := max(keysShown/(end-l.first), 4)
 	total := l.records()
@@ -244,7 +244,7 @@ func (l *layout) movedSentence() string {
 			keyed++
 		}
 	}
-	switch n := l.partitions(); {
+	switch n := l.known(); {
 	case keyed == 0:
 		return "No record has a key, so no key can move."
 	case n == l.baseline:

@@ -41,8 +41,10 @@ func (l *layout) readParallelism() view.Paragraph {
 	}
 	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
 	if len(idle) > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true},
-			view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), kafka.Count(l.partitions(), "partition"))})
+		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true})
+		if l.View.Groups[0].Divided == l.partitions() {
+			p = append(p, view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), kafka.Count(l.partitions(), "partition"))})
+		}
 	} else {
 		most := 0
 		for _, m := range l.View.Groups[0].Members {
@@ -51,20 +53,49 @@ func (l *layout) readParallelism() view.Paragraph {
 		p = append(p, view.Span{Text: fmt.Sprintf("Each reads at most %s. More than %s could not share this work: within a group each partition is read by one consumer.",
 			kafka.Count(most, "partition"), kafka.Count(l.partitions(), "consumer"))})
 	}
+	p = append(p, l.undivided()...)
 	if len(paused) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), verb(len(paused), "is paused", "are paused"), verb(len(paused), "it is", "they are")), Strong: true})
 	}
 	return p
 }
 
+// undivided tells why nobody reads the newest partitions; nothing where all are divided.
+func (l *layout) undivided() view.Paragraph {
+	g := l.View.Groups[0]
+	if g.Divided == l.partitions() || len(g.Members) == 0 {
+		return nil
+	}
+	first := g.Members[0]
+	why := fmt.Sprintf("%s learns of the others at its next Metadata request, in %s ms (metadata.max.age.ms = %s)", first.ID, kafka.Thousands(max(first.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))
+	switch {
+	case g.Waiting:
+		why = "to divide the others too it waits for the member that stands still"
+	case first.Paused:
+		why = fmt.Sprintf("%s, which would learn of the others, stands still", first.ID)
+	}
+	return view.Paragraph{{Text: fmt.Sprintf(" The group still shares %s of %d: %s.", kafka.Count(g.Divided, "partition"), l.partitions(), why), Strong: true}}
+}
+
+// staleSenders tells which producers do not know of all partitions yet; empty where all do.
+func (l *layout) staleSenders() (text string) {
+	for _, s := range l.senders {
+		if s.Known < l.partitions() {
+			text += fmt.Sprintf("%s knows %s of %d and divides its keys among those; it asks for metadata again in %s ms (metadata.max.age.ms = %s). ",
+				s.ID, kafka.Count(s.Known, "partition"), l.partitions(), kafka.Thousands(max(s.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))
+		}
+	}
+	return text
+}
+
 // readMoves tells what the change of the count moves, and what another count would.
 func (l *layout) readMoves() view.Paragraph {
-	p := view.Paragraph{{Text: l.movedSentence() + " ", Strong: true}}
+	p := view.Paragraph{{Text: l.movedSentence() + " ", Strong: true}, {Text: l.staleSenders()}}
 	if len(l.placed) == 0 {
 		return append(p, view.Span{Text: fmt.Sprintf("The producer chooses by the %s rule.", l.setting("keyless"))})
 	}
 	p = append(p, view.Span{Text: fmt.Sprintf("A key’s partition is its %s hash modulo the number of partitions; records that are written already stay where they are. ", l.rule().Name)})
-	n := l.partitions()
+	n := l.known()
 	for i, to := range []int{n + 1, 2 * n} {
 		if to > engine.MaxPartitions || i > 0 && n == 1 {
 			continue
@@ -156,12 +187,7 @@ func (l *layout) newest() (n newest) {
 
 // readPause tells what would happen if the busiest consumer stood still now; nil where none works.
 func (l *layout) readPause() view.Paragraph {
-	keys := make([]int, l.partitions())
-	for _, k := range l.placed {
-		if k.keyed {
-			keys[k.now]++
-		}
-	}
+	keys := l.keyCounts()
 	var busiest engine.MemberView
 	most := -1
 	for _, m := range l.View.Groups[0].Members {
@@ -182,7 +208,7 @@ func (l *layout) readPause() view.Paragraph {
 		what += " with " + kafka.Count(most, "key")
 	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s stood still now, its %s would wait, and no other consumer would take over while its place in the group is fixed: ", busiest.ID, what)},
+		{Text: fmt.Sprintf("If %s stood still now, its %s would wait. Kafka would give %s to others after session.timeout.ms = 45,000 ms; here its place in the group is fixed: ", busiest.ID, what, verb(len(busiest.Assignment), "it", "them"))},
 		labs.TryIt("pause "+string(busiest.ID), pause), {Text: "."},
 	}
 }

@@ -34,7 +34,7 @@ func settings(a labs.Address) []view.Form {
 	}
 	own.Fields[0].ID = "set-own-keys" // the number of made keys has the other
 	own.Fields[0].Label, own.Fields[0].Help = "Keys, one a line", ""
-	if a.Site == labs.Embeds { // nothing is stored from another site's page
+	if a.Site == labs.Embeds { // a few keys, in the address; more are offered to be kept
 		return []view.Form{setup, producers, own}
 	}
 	own.Note += " A file takes the place of what is typed."

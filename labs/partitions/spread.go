@@ -44,12 +44,7 @@ func tenths(a, b int64) string {
 // keySpread tells how many keys each partition has, and how they come.
 func (l *layout) keySpread() string {
 	most, least := 0, 0
-	counts := make([]int, l.partitions())
-	for _, k := range l.placed {
-		if k.keyed {
-			counts[k.now]++
-		}
-	}
+	counts := l.keyCounts()
 	for i, n := range counts {
 		if n > counts[most] {
 			most = i
@@ -96,31 +91,34 @@ func (l *layout) otherRules() (links []view.Span) {
 	return links
 }
 
-// readHottest tells what the hottest key caps; nil where no key comes half as often again as the mean.
+// readHottest tells what the hottest key caps; nil while there are few records, or where no key comes half as
+// often again as the mean.
 func (l *layout) readHottest() view.Paragraph {
+	const few = 10 // records of one key
 	s := l.View.Source
-	if s.Keyed == 0 || s.HottestRecords*s.Keys*2 < 3*s.Keyed {
+	if s.HottestRecords < few || s.HottestRecords*s.Keys*2 < 3*s.Records {
 		return nil
 	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("The hottest key is %s with %s of %s records, %s. ", keyName(s.Hottest), kafka.Thousands(s.HottestRecords), kafka.Thousands(s.Keyed), percent(int64(s.HottestRecords), int64(s.Keyed))), Strong: true},
-		{Text: fmt.Sprintf("A partitioner sends all records of a key to one partition, which one consumer reads: with any number of partitions the group gets through at most %s times what one consumer does.", tenths(int64(s.Keyed), int64(s.HottestRecords)))},
+		{Text: fmt.Sprintf("The hottest key is %s: %s of %s records, %s, all of them in %s-%d. ", keyName(s.HottestKey), kafka.Thousands(s.HottestRecords), kafka.Thousands(s.Records),
+			percent(int64(s.HottestRecords), int64(s.Records)), topic, s.HottestPartition), Strong: true},
+		{Text: fmt.Sprintf("One consumer reads all of these: with any number of partitions and consumers the group gets through at most %s times what one consumer does.", tenths(int64(s.Records), int64(s.HottestRecords)))},
 	}
 }
 
 // readClients tells what two clients with different partitioners do to one topic; nil where there is one.
 func (l *layout) readClients() view.Paragraph {
-	if len(l.rules) < 2 {
+	if len(l.senders) < 2 {
 		return nil
 	}
 	p := view.Paragraph{{Text: l.splitSentence() + " ", Strong: true}}
 	for _, k := range l.placed {
 		if k.split && k.keyed {
 			return append(p, view.Span{Text: fmt.Sprintf("p0 (%s) sends %s to %s-%d, p1 (%s) to %s: its events are in no common order, and a reader that joins by key finds half of them elsewhere.",
-				l.rules[0].Name, keyName(k.key), topic, k.now, l.rules[1].Name, l.secondPlace(k))})
+				l.senders[0].rule.Name, keyName(k.key), topic, k.now, l.senders[1].rule.Name, l.secondPlace(k))})
 		}
 	}
-	return append(p, view.Span{Text: fmt.Sprintf("To %s and %s every key has the same partition.", l.rules[0].Name, l.rules[1].Name)})
+	return append(p, view.Span{Text: fmt.Sprintf("To %s and %s every key has the same partition.", l.senders[0].rule.Name, l.senders[1].rule.Name)})
 }
 
 // readContract tells what the choice of a key does; nil where the key is the entity.
@@ -133,10 +131,23 @@ func (l *layout) readContract() view.Paragraph {
 	case "entity-and-state":
 		return l.readChangingKey(entities)
 	case "region":
-		return view.Paragraph{{Text: "A key is a contract. ", Strong: true}, {Text: fmt.Sprintf("Here it is too coarse: %s share %s, so at most %s of %d partitions get records.",
-			kafka.Count(len(entities), "order"), kafka.Count(len(l.placed), "key"), kafka.Thousands(min(len(l.placed), l.partitions())), l.partitions())}}
+		return view.Paragraph{{Text: "A key is a contract. ", Strong: true}, {Text: fmt.Sprintf("Here it is too coarse: %s share %s, so only %d of %d partitions get records.",
+			kafka.Count(len(entities), "order"), kafka.Count(len(l.placed), "key"), l.placesOfKeys(), l.partitions())}}
 	}
 	return nil
+}
+
+// placesOfKeys counts the partitions that some producer puts some key into.
+func (l *layout) placesOfKeys() int {
+	places := map[kafka.Partition]bool{}
+	for _, k := range l.placed {
+		for _, s := range l.senders {
+			if p, keyed := s.place(k.key); keyed {
+				places[p] = true
+			}
+		}
+	}
+	return len(places)
 }
 
 // readChangingKey tells how many entities are scattered by a key that changes, with one of them.

@@ -5,6 +5,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -34,7 +35,7 @@ func percent(part, whole int64) string {
 
 // secondPlace says where the second client puts a key.
 func (l *layout) secondPlace(k placedKey) string {
-	if _, keyed := l.rules[1].Partition([]byte(k.key), int32(l.partitions())); !keyed {
+	if _, keyed := l.senders[1].place(k.key); !keyed {
 		return "any partition: to it this is no key"
 	}
 	return fmt.Sprintf("%s-%d", topic, k.second)
@@ -42,10 +43,10 @@ func (l *layout) secondPlace(k placedKey) string {
 
 // splitTable lists the keys that the two clients put into different partitions.
 func (l *layout) splitTable() (t view.Table, any bool) {
-	if len(l.rules) < 2 {
+	if len(l.senders) < 2 {
 		return t, false
 	}
-	t = view.Table{ID: "split", Caption: l.splitSentence(), Head: []string{"Key", "p0, " + l.rules[0].Name, "p1, " + l.rules[1].Name}}
+	t = view.Table{ID: "split", Caption: l.splitSentence(), Head: []string{"Key", "p0, " + l.senders[0].rule.Name, "p1, " + l.senders[1].rule.Name}}
 	left := 0
 	for _, k := range l.placed {
 		switch {
@@ -105,7 +106,7 @@ func (l *layout) lateTable() (t view.Table, any bool) {
 func sightItem(s engine.Sight) view.Item {
 	return view.Item{
 		Text: fmt.Sprintf("event %d, tick %d, %s@%d", s.Version, s.Tick, s.At, s.Offset), Label: "read by " + string(s.Member),
-		At: fmt.Sprintf("record:%s:%d", s.At, s.Offset),
+		At: logTarget(labs.RecordTarget, s.At, s.Offset).String(),
 	}
 }
 

@@ -1,5 +1,7 @@
 package view
 
+import "fmt"
+
 // Page is one frame of a lab: everything inside the element #lab, and what the page around it needs.
 type Page struct {
 	Lab     string // name of the lab in addresses: "partitions"
@@ -23,6 +25,7 @@ type Page struct {
 	Notices   []Notice
 	Ready     []Ready // ready-made runs
 	Transport Transport
+	Setup     string  // names what Ready and Settings hold: the same in all frames of a run
 	Settings  []Form  // the set-up: what runs
 	Actions   Actions // what can be done now, at the tick shown
 	Picture   Picture // what the cluster looks like at the tick shown
@@ -196,6 +199,11 @@ type Inspector struct {
 	Tables    []Table
 	Anatomies []Anatomy
 	Close     Link
+}
+
+// AddFact adds a fact whose value is formatted.
+func (in *Inspector) AddFact(name, format string, args ...any) {
+	in.Facts = append(in.Facts, Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
 // Fact is one named value.

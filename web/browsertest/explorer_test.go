@@ -181,3 +181,34 @@ func TestChangedNumbersLeadToTheirCauses(t *testing.T) {
 	b.click("#reading a[href*='why=']")
 	b.waitText("#inspector-title", "Why event ")
 }
+
+// The set-up stays from frame to frame of a run. What is set is set at the tick then shown, and what another
+// run has set stands in the fields.
+func TestTheSetUpFollowsTheRun(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(explorer)
+	for tick := 1; tick <= 3; tick++ {
+		b.press(kb.ArrowRight)
+		b.waitTick(tick)
+	}
+	b.click("#preset-more")
+	b.waitAddress(explorer + "&partitions=6&t=3")
+	b.waitFor("document.querySelector('#set-partitions').value === '6'")
+	b.waitText("#preset-more", "8 partitions")
+	b.press(kb.ArrowRight)
+	b.waitTick(4)
+	b.paste("#set-consumers", "2")
+	b.press(kb.Enter)
+	b.waitAddress(explorer + "&partitions=6&consumers=2&t=4")
+	b.click("#back")
+	b.waitTick(3)
+	b.paste("#set-own-keys", "zebra")
+	b.click("#own-keys button") // posted
+	b.waitAddress(explorer + "&partitions=6&consumers=2&keys=zebra&t=3")
+	b.back()
+	b.waitAddress(explorer + "&partitions=6&consumers=2&t=3")
+	b.back()
+	b.waitAddress(explorer + "&partitions=6&t=4")
+	b.waitFor("document.querySelector('#set-consumers').value === '6'")
+}

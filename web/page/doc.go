@@ -11,5 +11,5 @@
 //
 // Example: the frame of a lab.
 //
-//	html, err := page.Render(ctx, page.Frame(p))
+//	html, err := page.Render(ctx, page.Frame(p, ""))
 package page

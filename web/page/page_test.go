@@ -69,7 +69,7 @@ func TestEachRegionIsDrawnAsItsGoldenFileSays(t *testing.T) {
 
 func TestAPageHoldsItsFrameUnchanged(t *testing.T) {
 	p := fixture()
-	if frame := render(t, Frame(p)); !strings.Contains(render(t, Lab(fixtureAssets, p, fixtureOrigin)), frame) {
+	if frame := render(t, Frame(p, "")); !strings.Contains(render(t, Lab(fixtureAssets, p, fixtureOrigin)), frame) {
 		t.Error("the element #lab of the page is not the frame")
 	}
 }
@@ -84,7 +84,7 @@ func TestAFrameSaysWhereItIs(t *testing.T) {
 		"playing": {&playing, map[string]string{"data-stream": "/play/lab/partitions?v=1&t=6"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			main := find(parse(t, render(t, Frame(test.page))), func(n *html.Node) bool { return n.Data == "main" })[0]
+			main := find(parse(t, render(t, Frame(test.page, ""))), func(n *html.Node) bool { return n.Data == "main" })[0]
 			for key, want := range test.want {
 				if got := attribute(main, key); got != want {
 					t.Errorf("%s is %q, want %q", key, got, want)
@@ -97,7 +97,7 @@ func TestAFrameSaysWhereItIs(t *testing.T) {
 func TestAPlayingFrameIsNotAnnounced(t *testing.T) {
 	playing := view.Playing(*fixture(), "/play/lab/partitions?v=1&t=6")
 	say := func(p *view.Page) string {
-		return attribute(find(parse(t, render(t, Frame(p))), func(n *html.Node) bool { return attribute(n, "id") == "say" })[0], "aria-live")
+		return attribute(find(parse(t, render(t, Frame(p, ""))), func(n *html.Node) bool { return attribute(n, "id") == "say" })[0], "aria-live")
 	}
 	if got := say(fixture()); got != "polite" {
 		t.Errorf("at rest: aria-live is %q", got)
