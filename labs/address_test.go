@@ -92,7 +92,7 @@ func TestAddressRefuses(t *testing.T) {
 		"at=record:orders-0:1&at=x":           `at is "x": it is there twice`,
 		"t=1e3":                               "a whole number from 0 to 5000",
 		"horizon=0":                           `horizon is "0": a whole number from 1 to 5000 is allowed`,
-		"v=2":                                 `v is "2": a whole number from 1 to 1 is allowed`,
+		"v=2":                                 `v is "2": only 1 is allowed`,
 		"seed=-1":                             "seed is",
 		"pace=3":                              `pace is "3": allowed are 1, 2, 5, 10`,
 		"theme=pink":                          `theme is "pink": allowed are light, dark`,

@@ -68,6 +68,9 @@ func (s Setting) canonical(raw string) (text, allowed string, ok bool) {
 // wholeNumber reads a number between min and max, both included.
 func wholeNumber(raw string, min, max int) (text, allowed string, ok bool) {
 	n, err := strconv.Atoi(raw)
+	if (err != nil || n != min) && min == max {
+		return "", fmt.Sprintf("only %d is allowed", min), false
+	}
 	if err != nil || n < min || n > max {
 		return "", fmt.Sprintf("a whole number from %d to %d is allowed", min, max), false
 	}

@@ -17,7 +17,11 @@ const root = document.documentElement
 const byID = (id) => document.getElementById(id)
 const lab = () => byID('lab')
 const embedded = location.pathname.startsWith('/embed/')
-const say = (text) => { byID('net').textContent = text }
+const say = (text, stays = 0) => {
+	byID('net').textContent = text
+	said = performance.now() + stays
+}
+let said = 0 // until when what is said stays, though frames arrive
 
 // ---- one frame
 
@@ -118,7 +122,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	keepHand()
 	mark(pointed)
 	if (!fetching) {
-		say('')
+		if (performance.now() > said) say('')
 		follow()
 	}
 })
@@ -485,13 +489,13 @@ async function copy(id, what) {
 	if (byID('share-embed')) texts['share-embed'] = embedCode()
 	try {
 		await navigator.clipboard.writeText(texts[id])
-		say(`The ${what} is copied.`)
+		say(`The ${what} is copied.`, 2500)
 	} catch { // no clipboard on plain HTTP, nor in a frame that may not have it
 		for (const field in texts) byID(field).value = texts[field]
 		if (byID('share')) byID('share').open = true
 		byID(id).hidden = false
 		byID(id).select()
-		say(`The ${what} is selected: copy it with Ctrl+C or ⌘C.`)
+		say(`The ${what} is selected: copy it with Ctrl+C or ⌘C.`, 2500)
 	}
 }
 

@@ -24,6 +24,7 @@ func (l *layout) picture() view.Picture {
 	}
 	if t, ok := l.splitTable(); ok {
 		p.Tables = append(p.Tables, t)
+		p.Legend = append(p.Legend, view.Key{Kind: "split", Text: "the clients differ on its partition"})
 	}
 	if t, ok := l.lateTable(); ok {
 		p.Tables = append(p.Tables, t)

@@ -25,6 +25,7 @@ func TestFocusStaysWhereAControlWasReplaced(t *testing.T) {
 		{"#open-batch", "close"},
 		{"#close", "r-1-3"},
 	} {
+		b.waitFor("document.querySelector(" + quote(press.on) + ")")
 		b.focus(press.on)
 		b.press(kb.Enter)
 		b.settle()

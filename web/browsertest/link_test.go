@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -82,6 +83,23 @@ func TestLinkOfAJourney(t *testing.T) {
 	if diff := cmp.Diff(get(t, one.url+"/frame"+link), get(t, other.url+"/frame"+link)); diff != "" {
 		t.Errorf("%s: the frames of two processes differ (-one +other):\n%s", link, diff)
 	}
+}
+
+// What is said of it stays long enough to be read, though frames arrive.
+func TestCopyLinkWhilePlaying(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(explorer + "&horizon=2000&pace=10")
+	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text } }, configurable: true }) && true")
+	b.click("#play")
+	b.waitFor(shownTick + " >= 2")
+	eval[bool](b, `document.querySelector('#copy').click() ?? true`)
+	b.waitFor("window.copied")
+	copied := b.tick()
+	b.waitFor(fmt.Sprintf("%s >= %d", shownTick, copied+1))
+	b.waitText("#net", "The link is copied")
+	b.waitFor("document.querySelector('#net').textContent === ''")
+	b.press(" ")
 }
 
 // The link is copied, or where a browser does not allow that, selected in a field.
