@@ -73,7 +73,7 @@ func producerSettings() []labs.Setting {
 		{Name: "second", Label: "Second client", Default: none, Options: append([]string{none}, partitioner.Names()...), Help: "a second producer, p1, sends every other round of keys, or record where there are no rounds"},
 		{Name: "keyless", Label: "Without a key", Default: "sticky", Options: partitioner.KeylessNames()},
 		{Name: "keys", Label: "Keys", Default: "24", Max: maxKeys, Canonical: canonicalKeys, Help: "0: records have no key"},
-		{Name: "key-by", Label: "The key is", Default: engine.KeyBys()[0], Options: engine.KeyBys()},
+		{Name: "key-by", Label: "The key is", Default: engine.KeyBys()[0], Options: engine.KeyBys(), Help: "an entity is what events are about, here an order"},
 		{Name: "draw", Label: "Keys come", Default: drawInTurn, Options: draws()},
 		{Name: "zipf", Label: "Zipf exponent", Default: "1.0", Options: zipfExponents()},
 		{Name: "hot", Label: "Hot key’s share, %", Default: "50", Min: 1, Max: 100},

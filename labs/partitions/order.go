@@ -151,6 +151,11 @@ func (l *layout) stayedSentence() string {
 	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), verb(among, "is", "are"))
 }
 
+// sending says whether some producer's application sends.
+func (l *layout) sending() bool {
+	return slices.ContainsFunc(l.senders, func(s sender) bool { return s.Sending })
+}
+
 // readGrowth leads through adding partitions with the producers stopped, one step after the other; nil when
 // there is nothing to do.
 func (l *layout) readGrowth() view.Paragraph {
@@ -158,15 +163,7 @@ func (l *layout) readGrowth() view.Paragraph {
 		return nil // there is no order that could be kept
 	}
 	producers := l.View.Producers
-	sending, behind := 0, 0
-	for _, p := range producers {
-		if p.Sending {
-			sending++
-		}
-		if p.Known < l.partitions() {
-			behind++
-		}
-	}
+	behind := slices.ContainsFunc(l.senders, func(s sender) bool { return s.Known < l.partitions() })
 	grown := l.partitions() > l.Address.Values.Int("partitions")
 	try := func(text, what string, commands ...command.Command) view.Paragraph {
 		to := l.Address
@@ -181,7 +178,7 @@ func (l *layout) readGrowth() view.Paragraph {
 		}
 		return list
 	}
-	if sending > 0 {
+	if l.sending() {
 		if grown {
 			return nil
 		}
@@ -198,7 +195,7 @@ func (l *layout) readGrowth() view.Paragraph {
 		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:
 		return try("The readers are at the end: now partitions can be added", "add partitions", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
-	case behind > 0:
+	case behind:
 		p := producers[0]
 		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again in %s ms (metadata.max.age.ms = %s). Started before, it would send to the old partitions first.",
 			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))}}

@@ -14,7 +14,11 @@ import (
 // reading says in plain words what the picture shows, all of it computed from the frame.
 func (l *layout) reading() []view.Paragraph {
 	list := []view.Paragraph{l.readParallelism()}
-	for _, p := range []view.Paragraph{l.readLate(), l.readGrowth(), l.readMoves(), l.readClients(), l.readContract(), l.readOrder(), l.readSpread(), l.readHottest(), l.readProgress(), l.readPause()} {
+	next, offer := l.readGrowth(), view.Paragraph(nil)
+	if l.sending() { // only an offer: it comes after what the run shows
+		next, offer = nil, next
+	}
+	for _, p := range []view.Paragraph{next, l.readLate(), l.readMoves(), l.readClients(), l.readContract(), l.readOrder(), l.readSpread(), l.readHottest(), l.readProgress(), offer, l.readPause()} {
 		if p != nil {
 			list = append(list, p)
 		}
