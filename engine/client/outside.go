@@ -76,7 +76,6 @@ func (s *Source) clone() Source {
 // SourceView is what the source has given out: an immutable value.
 type SourceView struct {
 	Records          int             `json:"records"` // handed to the producers
-	Keys             int             `json:"keys"`    // different ones that a partitioner has placed; one in two partitions counts twice
 	HottestKey       string          `json:"hottest_key"`
 	HottestPartition kafka.Partition `json:"hottest_partition"` // where its partitioner put it
 	HottestRecords   int             `json:"hottest_records"`   // of that key in that partition
@@ -85,7 +84,7 @@ type SourceView struct {
 // View gives the source's counts.
 func (s *Source) View() SourceView {
 	return SourceView{
-		Records: s.handed, Keys: len(s.records), HottestKey: s.hottest.key, HottestPartition: s.hottest.partition, HottestRecords: s.records[s.hottest],
+		Records: s.handed, HottestKey: s.hottest.key, HottestPartition: s.hottest.partition, HottestRecords: s.records[s.hottest],
 	}
 }
 

@@ -430,8 +430,10 @@ func TestTheHottestKeyIsThatOfAPartition(t *testing.T) {
 	wants(t, p, fmt.Sprintf("The hottest key is order-1: %d of %d records, ", most, total), fmt.Sprintf("at most %.1f times", float64(total)/float64(most)))
 	_, p = frame(t, "keys=%20x50%0AA&partitioner=crc32-random&rate=6&t=30&horizon=40")
 	lacks(t, p, `The hottest key is ""`)
-	_, p = frame(t, "key-by=entity-and-state&rate=6&t=20")
-	lacks(t, p, "The hottest key is")
+	for _, query := range []string{"key-by=entity-and-state&rate=6&t=20", growing + "rate=6&do=8:add-partitions+orders+to+6&t=40", "keys=0&rate=0&t=30" + strings.Repeat("&do=1:produce+p0+k", 20)} {
+		_, p = frame(t, query)
+		lacks(t, p, "The hottest key is")
+	}
 	_, p = frame(t, "rate=0&t=30"+strings.Repeat("&do=1:produce-to+p0+0+order-1", 30))
 	lacks(t, p, "The hottest key is")
 }

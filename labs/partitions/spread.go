@@ -96,7 +96,7 @@ func (l *layout) otherRules() (links []view.Span) {
 func (l *layout) readHottest() view.Paragraph {
 	const few = 10 // records of one key
 	s := l.View.Source
-	if s.HottestRecords < few || s.HottestRecords*s.Keys*2 < 3*s.Records {
+	if s.HottestRecords < few || s.HottestRecords*len(l.placed)*2 < 3*s.Records {
 		return nil
 	}
 	return view.Paragraph{
