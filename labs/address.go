@@ -127,7 +127,7 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	params = joinTargets(params)
 	once := map[string]string{}
 	for _, p := range params {
-		if _, twice := once[p.Name]; twice && p.Name != "do" {
+		if _, twice := once[p.Name]; twice && p.Name != "do" && slices.Contains(a.names(), p.Name) { // else set says that there is no such parameter
 			return a, refuse(p.Name, p.Value, "it is there twice; once is allowed")
 		}
 		once[p.Name] = p.Value

@@ -121,6 +121,8 @@ func TestAddressRefuses(t *testing.T) {
 		"keys=%FF":                            "valid percent-encoded UTF-8 is allowed",
 		"keys=%zz":                            "valid percent-encoded UTF-8 is allowed",
 		"%FF=1":                               "a parameter's name is",
+		"=&=":                                 `a parameter's name is "": allowed are v, from, partitions`,
+		"colour=1&colour=2":                   `parameter "colour" is not known here`,
 		"=4":                                  `a parameter's name is "": allowed are v, from, partitions`,
 		"=%":                                  `a parameter is "%": valid percent-encoded UTF-8 is allowed`,
 		"colour=red":                          `parameter "colour" is not known here: allowed are v, from, partitions, baseline`,
@@ -236,7 +238,7 @@ func checkRoundTrip(t *testing.T, heads labs.Heads, a labs.Address) {
 }
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"", "v=1&t=4", "keys=a%0Ab&do=1:pause+c1&do=0:wait+5s", "at=record:orders-0:5&why=3", "keys=%0A%0D", "range=3..9&t=1&still=1&chrome=minimal&size=projector", "do=3:produce+p0+%22%22"} {
+	for _, s := range []string{"", "v=1&t=4", "keys=a%0Ab&do=1:pause+c1&do=0:wait+5s", "at=record:orders-0:5&why=3", "keys=%0A%0D", "range=3..9&t=1&still=1&chrome=minimal&size=projector", "=&=", "do=3:produce+p0+%22%22"} {
 		f.Add(s)
 	}
 	s := shelf{}
