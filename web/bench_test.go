@@ -6,8 +6,20 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 )
+
+// setUpOf gives the name of the set-up that a page of the run has.
+func setUpOf(b *testing.B, h http.Handler, seed int) string {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/frame/lab/partitions?v=1&seed=%d", seed), nil))
+	name := regexp.MustCompile(`data-run="([^"]+)"`).FindStringSubmatch(w.Body.String())
+	if name == nil {
+		b.Fatal("the frame has no set-up")
+	}
+	return name[1]
+}
 
 // BenchmarkAddressToHTML answers requests whole, as the browser makes them: routed, replayed, drawn and
 // compressed. "cold" asks for a run that is nowhere in memory, "step" for the next tick of one that is,
@@ -34,12 +46,14 @@ func BenchmarkAddressToHTML(b *testing.B) {
 		}
 	})
 	b.Run("step", func(b *testing.B) {
-		h, t, seed, bytes, n := site(b), 0, 1, 0, 0
+		h, t, seed, bytes, n := site(b), 200, 0, 0, 0
+		var has string
 		for b.Loop() {
 			if t++; t > 200 { // where learners are
 				t, seed = 1, seed+1
+				has = setUpOf(b, h, seed)
 			}
-			bytes += get(b, h, fmt.Sprintf("/frame/lab/partitions?v=1&seed=%d&t=%d", seed, t))
+			bytes += get(b, h, fmt.Sprintf("/frame/lab/partitions?v=1&seed=%d&t=%d&has=%s", seed, t, has))
 			n++
 		}
 		b.ReportMetric(float64(bytes)/float64(n), "compressed-B/op")
