@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -100,6 +101,24 @@ func TestCopyLinkWhilePlaying(t *testing.T) {
 	b.waitText("#net", "The link is copied")
 	b.waitFor("document.querySelector('#net').textContent === ''")
 	b.press(" ")
+}
+
+// In an embedded frame the field with the link stays while frames arrive.
+func TestCopyLinkInAnEmbedWhilePlaying(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open("/embed" + explorer + "&pace=5&horizon=200")
+	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: undefined }) && true") // as in a frame that may not copy
+	b.click("#play")
+	b.waitTick(2)
+	b.click("#copy")
+	b.waitFor("document.querySelector('#share-link').checkVisibility()")
+	link := eval[string](b, "document.querySelector('#share-link').value")
+	tick := b.tick()
+	b.waitFor(fmt.Sprintf("+/^tick ([0-9]+)/.exec(document.querySelector('#clock').textContent)[1] > %d", tick+2))
+	if got := eval[string](b, "document.querySelector('#share-link').checkVisibility() ? document.querySelector('#share-link').value : 'hidden'"); got != link || !strings.HasPrefix(link, b.site+"/lab/") {
+		t.Errorf("after frames the field holds %q, it held %q", got, link)
+	}
 }
 
 // The link is copied, or where a browser does not allow that, selected in a field.
