@@ -118,7 +118,7 @@ func evalIn[T any](f frame, js string) T {
 // until waits until JavaScript in the frame is true.
 func (f frame) until(js string) {
 	f.t.Helper()
-	f.poll("in frame "+f.name+" "+js, func() (bool, error) { return tryIn[bool](f, "!!("+js+")") })
+	f.poll("in frame "+f.name+" "+js, func() (bool, error) { return tryIn[bool](f, "document.readyState !== 'loading' && !!("+js+")") })
 }
 
 func (f frame) untilTick(tick int) {

@@ -223,8 +223,7 @@ func (b *tab) poll(what string, done func() (bool, error)) {
 func (b *tab) waitFor(js string) {
 	b.t.Helper()
 	b.poll(js, func() (bool, error) {
-		ok, err := tryEval[bool](b, "!!("+js+")")
-		return ok, err
+		return tryEval[bool](b, "document.readyState !== 'loading' && !!("+js+")") // a page that is read in part lacks the rest
 	})
 }
 
