@@ -37,14 +37,7 @@ func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 
 // frame answers with the element #lab alone.
 func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
-	query, has := frameQuery(r)
-	address, release, err := s.addressOf(r, query)
-	if err != nil {
-		return err
-	}
-	defer release()
-	w.Header().Set("Lab-Frame", "1")
-	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(p, has) })
+	return s.answerFrame(w, r, func(p *view.Page, _ labs.Address) *view.Page { return p })
 }
 
 // playedFrame answers with one frame as a stream would send it. An embedded frame plays by asking for one
@@ -52,6 +45,10 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 // together, and six streams would hold all of them. Requests that end take turns, however many frames play
 // and whether or not they may know of each other.
 func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
+	return s.answerFrame(w, r, played)
+}
+
+func (s *Site) answerFrame(w http.ResponseWriter, r *http.Request, of func(*view.Page, labs.Address) *view.Page) error {
 	query, has := frameQuery(r)
 	address, release, err := s.addressOf(r, query)
 	if err != nil {
@@ -59,7 +56,7 @@ func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer release()
 	w.Header().Set("Lab-Frame", "1")
-	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(played(p, address), has) })
+	return s.writeFrame(w, r, address, func(p *view.Page) templ.Component { return page.Frame(of(p, address), has) })
 }
 
 func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {

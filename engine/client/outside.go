@@ -22,7 +22,7 @@ func (o *Outside) Clone() Outside {
 
 // CloneBytes estimates the memory that a clone takes by itself.
 func (o *Outside) CloneBytes() int {
-	const mapEntry, entityBytes = 56, 88
+	const mapEntry, entityBytes = 56, 80
 	return mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
 }
 
@@ -104,8 +104,7 @@ type Destination struct {
 // entity is what the destination has of one entity.
 type entity struct {
 	newest Sight
-	late   int   // events that came after a newer one
-	first  *Late // the first of them; never written once made
+	first  *Late // the first event that came after a newer one; never written once made
 }
 
 // Sight is one event as the destination saw it.
@@ -145,7 +144,7 @@ func (d *Destination) take(name []byte, seen Sight) (late journal.EventSeenLate,
 	if seen.At == e.newest.At {
 		d.inPlace++
 	}
-	if e.late++; e.late == 1 {
+	if e.first == nil {
 		e.first = &Late{Entity: string(name), Event: seen, Newer: e.newest}
 	}
 	return journal.EventSeenLate{
@@ -177,7 +176,7 @@ func (d *Destination) View() DestinationView {
 		v.Refused = d.late
 	}
 	for _, e := range d.entities {
-		if e.late > 0 {
+		if e.first != nil {
 			v.FirstLate = append(v.FirstLate, *e.first)
 		}
 	}

@@ -156,49 +156,32 @@ func (l *layout) sending() bool {
 	return slices.ContainsFunc(l.senders, func(s sender) bool { return s.Sending })
 }
 
-// readGrowth leads through adding partitions with the producers stopped, one step after the other; nil when
+// readGrowth leads through adding partitions with the producer stopped, one step after the other; nil when
 // there is nothing to do.
 func (l *layout) readGrowth() view.Paragraph {
-	if len(l.senders) > 1 || len(l.placed) == 0 || l.setting("key-by") != engine.KeyBys()[0] {
+	if len(l.senders) != 1 || len(l.placed) == 0 || l.setting("key-by") != engine.KeyBys()[0] {
 		return nil // there is no order that could be kept
 	}
-	producers := l.View.Producers
-	behind := slices.ContainsFunc(l.senders, func(s sender) bool { return s.Known < l.partitions() })
+	p := l.senders[0]
 	grown := l.partitions() > l.Address.Values.Int("partitions")
-	try := func(text, what string, commands ...command.Command) view.Paragraph {
-		to := l.Address
-		for _, cmd := range commands {
-			to = to.WithCommand(cmd, false)
-		}
-		return view.Paragraph{{Text: text + ": "}, labs.TryIt(what, to), {Text: "."}}
+	try := func(text, what string, cmd command.Command) view.Paragraph {
+		return view.Paragraph{{Text: text + ": "}, labs.TryIt(what, l.Address.WithCommand(cmd, false)), {Text: "."}}
 	}
-	each := func(make func(kafka.NodeID) command.Command) (list []command.Command) {
-		for _, p := range producers {
-			list = append(list, make(p.ID))
-		}
-		return list
-	}
-	if l.sending() {
-		if grown {
-			return nil
-		}
-		return try("Partitions can be added without losing order: first stop the application that sends", "stop sending", each(func(n kafka.NodeID) command.Command { return command.StopSending{Producer: n} })...)
-	}
-	unread := l.View.Groups[0].Lag
-	for _, p := range producers {
-		unread += int64(p.Produced - p.Acknowledged - p.Failed)
-	}
+	unread := l.View.Groups[0].Lag + int64(p.Produced-p.Acknowledged-p.Failed)
 	switch {
+	case p.Sending && grown:
+		return nil
+	case p.Sending:
+		return try("Partitions can be added without losing order: first stop the application that sends", "stop sending", command.StopSending{Producer: p.ID})
 	case unread > 0:
 		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+verb(int(unread), " is", " are"))}}
 	case l.growing():
 		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:
 		return try("The readers are at the end: now partitions can be added", "add partitions", command.AddPartitions{Topic: topic, Count: min(l.partitions()+2, engine.MaxPartitions)})
-	case behind:
-		p := producers[0]
-		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again in %s ms (metadata.max.age.ms = %s). Started before, it would send to the old partitions first.",
-			p.ID, kafka.Count(p.Known, "partition"), kafka.Thousands(max(p.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))}}
+	case p.Known < l.partitions():
+		return view.Paragraph{{Text: fmt.Sprintf("%s still knows %s; it asks for metadata again %s. Started before, it would send to the old partitions first.",
+			p.ID, kafka.Count(p.Known, "partition"), l.untilRefresh(p.Refresh))}}
 	}
-	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), "start sending", each(func(n kafka.NodeID) command.Command { return command.StartSending{Producer: n} })...)
+	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), "start sending", command.StartSending{Producer: p.ID})
 }

@@ -71,7 +71,7 @@ func (l *layout) undivided() view.Paragraph {
 		return nil
 	}
 	first := g.Members[0]
-	why := fmt.Sprintf("%s learns of the others at its next Metadata request, in %s ms (metadata.max.age.ms = %s)", first.ID, kafka.Thousands(max(first.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))
+	why := fmt.Sprintf("%s learns of the others at its next Metadata request, %s", first.ID, l.untilRefresh(first.Refresh))
 	switch {
 	case g.Waiting:
 		why = "to divide the others too it waits for the member that stands still"
@@ -81,12 +81,17 @@ func (l *layout) undivided() view.Paragraph {
 	return view.Paragraph{{Text: fmt.Sprintf(" The group still shares %s of %d: %s.", kafka.Count(g.Divided, "partition"), l.partitions(), why), Strong: true}}
 }
 
+// untilRefresh says in how long a client asks for metadata again, and which setting makes it do so.
+func (l *layout) untilRefresh(due kafka.Millis) string {
+	return fmt.Sprintf("in %s ms (metadata.max.age.ms = %s)", kafka.Thousands(max(due-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))
+}
+
 // staleSenders tells which producers do not know of all partitions yet; empty where all do.
 func (l *layout) staleSenders() (text string) {
 	for _, s := range l.senders {
 		if s.Known < l.partitions() {
-			text += fmt.Sprintf("%s knows %s of %d and divides its keys among those; it asks for metadata again in %s ms (metadata.max.age.ms = %s). ",
-				s.ID, kafka.Count(s.Known, "partition"), l.partitions(), kafka.Thousands(max(s.Refresh-l.View.Now, 0)), kafka.Thousands(l.Address.Values.Int("metadata")))
+			text += fmt.Sprintf("%s knows %s of %d and divides its keys among those; it asks for metadata again %s. ",
+				s.ID, kafka.Count(s.Known, "partition"), l.partitions(), l.untilRefresh(s.Refresh))
 		}
 	}
 	return text

@@ -34,11 +34,15 @@ func percent(part, whole int64) string {
 }
 
 // secondPlace says where the second client puts a key.
-func (l *layout) secondPlace(k placedKey) string {
-	if _, keyed := l.senders[1].place(k.key); !keyed {
+func (l *layout) secondPlace(k placedKey) string { return l.senders[1].placeText(k.key) }
+
+// placeText says where a client puts a key.
+func (s sender) placeText(key string) string {
+	partition, keyed := s.place(key)
+	if !keyed {
 		return "any partition: to it this is no key"
 	}
-	return fmt.Sprintf("%s-%d", topic, k.second)
+	return fmt.Sprintf("%s-%d", topic, partition)
 }
 
 // splitTable lists the keys that the two clients put into different partitions.
@@ -54,11 +58,7 @@ func (l *layout) splitTable() (t view.Table, any bool) {
 		case len(t.Rows) == tableRowsShown:
 			left++
 		default:
-			first := "any partition: to it this is no key"
-			if k.keyed {
-				first = fmt.Sprintf("%s-%d", topic, k.now)
-			}
-			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{{Text: keyName(k.key), Color: k.color}}, view.Plain(first), view.Plain(l.secondPlace(k))}})
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{{Text: keyName(k.key), Color: k.color}}, view.Plain(l.senders[0].placeText(k.key)), view.Plain(l.secondPlace(k))}})
 		}
 	}
 	if left > 0 {
