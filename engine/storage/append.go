@@ -52,7 +52,7 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	base := l.logEndOffset
 	last := base + kafka.Offset(in.lastOffsetDelta)
 	l.AssignEpochStartOffset(epoch, base)
-	roll := l.maybeRoll(&in, base, now)
+	roll := l.maybeRoll(arrival{bytes: size, base: base, last: last, maxTimestamp: in.maxTimestamp}, now)
 
 	appended := Appended{
 		BaseOffset:    base,
