@@ -40,6 +40,7 @@ type Appended struct {
 //
 // Source: UnifiedLog.appendAsLeader.
 func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {
+	l.clock = now
 	in, refusal := l.config.check(batch, now)
 	if refusal != nil {
 		return Appended{}, refusal

@@ -25,6 +25,7 @@ import (
 //
 // Source: UnifiedLog.appendAsFollower, analyzeAndValidateRecords.
 func (l *Log) AppendAsFollower(batches []byte, now kafka.Timestamp) ([]Appended, error) {
+	l.clock = now
 	list, in, refusal := l.checkReplicated(batches)
 	if refusal != nil {
 		return nil, refusal

@@ -77,7 +77,9 @@ func stamped(batch []byte, base kafka.Offset, epoch kafka.LeaderEpoch) []byte {
 
 // UnifiedLog.appendAsFollower.
 func TestAppendAsFollower(t *testing.T) {
-	one := func(base kafka.Offset, epoch kafka.LeaderEpoch) []byte { return stamped(oneRecord(startTime), base, epoch) }
+	one := func(base kafka.Offset, epoch kafka.LeaderEpoch) []byte {
+		return stamped(oneRecord(startTime), base, epoch)
+	}
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	torn := one(12, 1)
 	spoilt := one(11, 1)

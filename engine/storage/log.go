@@ -16,8 +16,9 @@ type Log struct {
 	dir    string
 	config Config
 
-	logStartOffset kafka.Offset // inclusive
-	logEndOffset   kafka.Offset // exclusive
+	logStartOffset kafka.Offset    // inclusive
+	logEndOffset   kafka.Offset    // exclusive
+	clock          kafka.Timestamp // the broker's clock when it was last told
 
 	sealed []segment // by base offset; elements never change, because clones share them
 	active segment   // behind all sealed ones
@@ -31,7 +32,7 @@ func New(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp) *Lo
 	if err := config.Validate(); err != nil {
 		panic("storage: " + dir + ": " + err.Error())
 	}
-	l := &Log{disk: disk, dir: dir, config: config}
+	l := &Log{disk: disk, dir: dir, config: config, clock: now}
 	l.active = l.createSegment(0, now)
 	disk.Create(dir + "/" + LeaderEpochCheckpoint)
 	return l
