@@ -50,12 +50,14 @@ func (l *Log) AppendAsFollower(batches []byte, now kafka.Timestamp) ([]Appended,
 			Position:      position,
 		}
 		l.active.noteAppended(l.disk, &appended, b.MaxTimestamp, l.config.IndexIntervalBytes)
+		l.producers.apply(&b, b.MaxTimestamp)
 		position += b.Size()
 		answers = append(answers, appended)
 	}
 	answers[0].Roll = roll
 	l.active.modified = now
 	l.logEndOffset = in.last + 1
+	l.producers.end = l.logEndOffset
 	return answers, nil
 }
 

@@ -20,9 +20,12 @@ type Log struct {
 	logEndOffset   kafka.Offset    // exclusive
 	clock          kafka.Timestamp // the broker's clock when it was last told
 
-	sealed []segment // by base offset; elements never change, because clones share them
-	active segment   // behind all sealed ones
-	epochs []EpochEntry
+	recoveryPoint kafka.Offset // exclusive: what lies below is synced
+
+	sealed    []segment // by base offset; elements never change, because clones share them
+	active    segment   // behind all sealed ones
+	epochs    []EpochEntry
+	producers producers
 }
 
 // New makes the files of an empty log in directory dir of disk: the first segment with base offset 0
@@ -76,6 +79,9 @@ func (l *Log) Segments() []Segment {
 	}
 	return append(segments, l.active.view(l.disk))
 }
+
+// segments lists the segments, the active one last. The caller owns the slice.
+func (l *Log) segments() []segment { return append(slices.Clip(l.sealed), l.active) }
 
 // segmentAt returns segment i, counted from the oldest.
 func (l *Log) segmentAt(i int) *segment {

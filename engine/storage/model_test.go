@@ -74,7 +74,38 @@ func (m *model) check(l *Log) error {
 			return fmt.Errorf("the epoch at offset %d is %d, want %d: %v", b.BaseOffset, epoch, b.PartitionLeaderEpoch, l.LeaderEpochs())
 		}
 	}
+	if err := m.checkProducers(l); err != nil {
+		return err
+	}
 	return checkIndexes(l)
+}
+
+// checkProducers holds the last batch of each producer against the log. Of a producer that has nothing from the
+// log start offset on, nothing need be known.
+func (m *model) checkProducers(l *Log) error {
+	known := map[kafka.ProducerID]ProducerState{}
+	for _, p := range l.Producers() {
+		known[p.ProducerID] = p
+	}
+	last := map[kafka.ProducerID]record.Batch{}
+	for _, b := range m.batches {
+		if b.ProducerID >= 0 && b.BaseOffset >= m.start {
+			last[b.ProducerID] = b
+		}
+	}
+	for id, b := range last {
+		p := known[id]
+		want := ProducerBatch{b.BaseSequence, b.LastSequence(), b.BaseOffset, b.LastOffset(), b.MaxTimestamp}
+		if n := len(p.Batches); n == 0 || p.Batches[n-1] != want || p.ProducerEpoch != b.ProducerEpoch {
+			return fmt.Errorf("producer %d: %+v, the last batch in the log is %+v", id, p, want)
+		}
+	}
+	for id, p := range known {
+		if n := len(p.Batches); n > 0 && p.Batches[n-1].LastOffset >= m.end {
+			return fmt.Errorf("producer %d: %+v, the log ends at %d", id, p, m.end)
+		}
+	}
+	return nil
 }
 
 // checkIndexes holds every index entry against the batches of its segment.
@@ -128,6 +159,18 @@ func (m modelled) clone() modelled {
 	return modelled{m.log.Clone(disk), m.model}
 }
 
+// nextOf is a batch that the log must take from a producer.
+func (m *modelled) nextOf(r *rand.Rand, id kafka.ProducerID) []byte {
+	p := ProducerState{}
+	if known := m.log.producers.get(id); known != nil {
+		p = *known
+	}
+	if r.IntN(10) == 0 {
+		return sent(id, p.ProducerEpoch+1, 0, 1+r.IntN(3), "v")
+	}
+	return sent(id, p.ProducerEpoch, record.IncrementSequence(p.LastSequence(), 1), 1+r.IntN(3), "v")
+}
+
 // change does something drawn to the log and to its model.
 func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 	l := m.log
@@ -135,6 +178,9 @@ func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 	case op < 12:
 		before := len(allBytes(l))
 		batch, now := randomBatch(r, startTime+kafka.Timestamp(10*step))
+		if id := kafka.ProducerID(r.IntN(4)); id > 0 {
+			batch = m.nextOf(r, id)
+		}
 		mustAppend(t, l, batch, kafka.LeaderEpoch(step/15), now)
 		m.model.append(allBytes(l)[before:])
 	case op < 15:

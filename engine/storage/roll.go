@@ -67,6 +67,9 @@ func (l *Log) maybeRoll(in arrival, now kafka.Timestamp) *Roll {
 	}
 	roll := &Roll{Base: in.base, Reason: reason, Why: why}
 	roll.TimeEntry = l.active.becomeInactive(l.disk)
+	l.producers.end = in.base
+	l.takeProducerSnapshot(&l.producers)
+	l.recoveryPoint = max(l.recoveryPoint, in.base)
 	size := l.active.size(l.disk)
 	l.sealed = append(l.sealed, l.active)
 	l.active = l.createSegment(in.base, now)

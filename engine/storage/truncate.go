@@ -57,6 +57,7 @@ func (l *Log) TruncateTo(offset kafka.Offset) (removed int, err error) {
 	l.setLogEndOffset(offset)
 	l.truncateEpochsFromEnd(offset)
 	l.logStartOffset = min(l.logStartOffset, offset)
+	l.rebuildProducers(&l.producers, l.segments(), offset, false)
 	return removed + records, nil
 }
 
@@ -78,6 +79,10 @@ func (l *Log) TruncateFullyAndStartAt(offset kafka.Offset) {
 	l.logStartOffset = offset
 	l.epochs = nil
 	l.writeLeaderEpochCheckpoint()
+	for _, snapshot := range l.producerSnapshots() {
+		l.disk.Remove(snapshot.file)
+	}
+	l.producers = producers{end: offset, snapshot: offset}
 }
 
 // IncrementLogStartOffset moves the log start offset up to offset and reports whether it moved; a lower
@@ -94,12 +99,19 @@ func (l *Log) IncrementLogStartOffset(offset kafka.Offset) bool {
 		return false
 	}
 	l.logStartOffset = offset
+	l.recoveryPoint = max(l.recoveryPoint, offset)
 	l.truncateEpochsFromStart(offset)
+	l.noteProducersFrom(&l.producers, offset)
 	return true
 }
 
-// setLogEndOffset moves the log end offset.
-func (l *Log) setLogEndOffset(offset kafka.Offset) { l.logEndOffset = offset }
+// setLogEndOffset moves the log end offset down, and the recovery point if it would lie above.
+//
+// Source: LocalLog.updateLogEndOffset.
+func (l *Log) setLogEndOffset(offset kafka.Offset) {
+	l.logEndOffset = offset
+	l.recoveryPoint = min(l.recoveryPoint, offset)
+}
 
 // cutPosition is where a segment's bytes end when nothing at offset or above is left: the first byte of the
 // first batch with a last offset ≥ offset.
