@@ -150,3 +150,30 @@ func formatLeaderEpochs(entries []EpochEntry) []byte {
 	}
 	return text
 }
+
+// loadLeaderEpochs reads leader-epoch-checkpoint, or makes the file. It panics if there is something else in
+// it: it is only ever replaced as a whole.
+//
+// Source: LeaderEpochFileCache, CheckpointFile.read.
+func (l *Log) loadLeaderEpochs() {
+	path := l.dir + "/" + LeaderEpochCheckpoint
+	f, exists := l.disk.Open(path)
+	if !exists {
+		l.disk.Create(path)
+		return
+	}
+	if l.disk.Size(f) == 0 {
+		return
+	}
+	lines, err := checkpointLines(l.disk.Bytes(f))
+	for _, line := range lines {
+		var e EpochEntry
+		if _, scanErr := fmt.Sscanf(line, "%d %d", &e.Epoch, &e.StartOffset); scanErr != nil {
+			err = fmt.Errorf("line %q: %w", line, scanErr)
+		}
+		l.epochs = append(l.epochs, e)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("storage: %s: %v", path, err))
+	}
+}

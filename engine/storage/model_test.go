@@ -203,7 +203,7 @@ func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 			t.Fatal(err)
 		}
 		m.model.append(bytes)
-	case op < 18:
+	case op < 17:
 		offset := max(0, l.LogEndOffset()-kafka.Offset(r.IntN(12)))
 		if r.IntN(5) == 0 {
 			offset = kafka.Offset(r.IntN(int(l.LogEndOffset()) + 1))
@@ -212,6 +212,8 @@ func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 		if want := m.model.truncate(offset); err != nil || removed != want {
 			t.Fatalf("truncate to %d: %d records, %v; want %d", offset, removed, err, want)
 		}
+	case op == 17:
+		m.restart(t, r)
 	case op == 18:
 		offset := l.LogStartOffset() + kafka.Offset(r.IntN(3))
 		moves := offset > l.LogStartOffset() && offset <= l.LogEndOffset()
@@ -223,6 +225,60 @@ func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 		offset := kafka.Offset(r.IntN(100))
 		l.TruncateFullyAndStartAt(offset)
 		m.model = model{start: offset, end: offset}
+	}
+}
+
+// restart stops the log, cleanly or not, perhaps after losing the end of the active segment's file, and opens
+// it again.
+func (m *modelled) restart(t *testing.T, r *rand.Rand) {
+	l, start := m.log, m.log.LogStartOffset()
+	clean := r.IntN(3) == 0
+	lost, whole := 0, 0
+	switch {
+	case clean:
+		l.Close()
+		m.model.lose(l.active.base, l.disk.Size(l.active.log))
+	case r.IntN(2) == 0:
+		size := l.disk.Size(l.active.log)
+		if lost = r.IntN(size + 1); r.IntN(3) == 0 {
+			lost = 0
+		}
+		l.disk.Truncate(l.active.log, size-lost)
+		whole, _ = wholeBatches(l.disk.Bytes(l.active.log))
+		lost = size - lost - whole
+		m.model.lose(l.active.base, whole)
+	case r.IntN(2) == 0:
+		l.Flush(l.LogEndOffset())
+		fallthrough
+	default:
+		l.disk.LoseUnsynced()
+		whole, _ = wholeBatches(l.disk.Bytes(l.active.log))
+		m.model.lose(l.active.base, whole)
+	}
+	opened, recovered := Open(l.disk, "orders-0", l.config, l.clock, clean, l.RecoveryPoint())
+	if clean && recovered != (Recovered{}) || !clean && (recovered.Segments == 0 || recovered.DroppedBytes != lost || recovered.DroppedSegments != 0 || recovered.DroppedRecords != 0) {
+		t.Fatalf("clean %v: recovered %+v, %d bytes were torn", clean, recovered, lost)
+	}
+	opened.IncrementLogStartOffset(min(start, opened.LogEndOffset()))
+	m.log, m.model.start = opened, min(start, opened.LogEndOffset())
+}
+
+// lose takes the batches of the segment with this base offset that do not lie in its first size bytes.
+func (m *model) lose(base kafka.Offset, size int) {
+	kept := 0
+	for _, b := range m.batches {
+		if b.BaseOffset >= base {
+			if size < b.Size() {
+				break
+			}
+			size -= b.Size()
+		}
+		kept++
+	}
+	m.batches = m.batches[:kept]
+	m.end = base
+	if kept > 0 {
+		m.end = max(base, m.batches[kept-1].NextOffset())
 	}
 }
 
