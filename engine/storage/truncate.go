@@ -167,7 +167,10 @@ func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, no
 // time index entry. The largest timestamp is the last one in the time index, or a larger one of a batch
 // behind.
 //
-// Source: LogSegment.readNextOffset and readLargestTimestamp.
+// Simplified: the largest timestamp is always right. Kafka looks it up when it is first needed: after a restart
+// and a truncation that empties the time index, it may hold a segment for one without timestamps.
+//
+// Source: LogSegment.readNextOffset, readMaxTimestampAndOffsetSoFar and readLargestTimestamp.
 func (s *segment) reload(disk *simdisk.Disk) {
 	bytes, offsets, times := disk.Bytes(s.log), disk.Bytes(s.offsetIndex), disk.Bytes(s.timeIndex)
 	s.largest = TimeEntry{Timestamp: kafka.NoTimestamp, Offset: s.base}
