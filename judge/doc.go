@@ -9,6 +9,7 @@
 // with one line. The questions are drawn from a seed, which every test prints.
 //
 //	TestLog                 Kafka's UnifiedLog appends, rolls, indexes, reads and refuses as engine/storage does
+//	TestReplica             and follows, truncates, knows producers, stops and recovers as it does
 //	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes
 //	TestDump                DumpLogSegments reads what runs wrote as "loglab dump --json" does
 //	TestBatches             MemoryRecords and engine/record write and read the same batches

@@ -62,10 +62,28 @@ func (r *replicaRun) step() {
 	case draw < 38:
 		r.lookUp()
 	default:
-		r.bounds = []kafka.Offset{r.log.LogEndOffset(), r.log.LogStartOffset(), (r.log.LogStartOffset() + r.log.LogEndOffset()) / 2}
+		r.bounds = r.betweenBatches()
 		r.read()
 	}
 	r.state()
+}
+
+// betweenBatches lists where a high watermark can be.
+func (r *replicaRun) betweenBatches() []kafka.Offset {
+	bounds := []kafka.Offset{r.log.LogEndOffset()}
+	for _, s := range r.log.Segments() {
+		for bytes := s.Bytes; len(bytes) > 0; {
+			b, err := record.Parse(bytes)
+			if err != nil {
+				panic(err)
+			}
+			if b.BaseOffset >= r.log.LogStartOffset() {
+				bounds = append(bounds, b.BaseOffset)
+			}
+			bytes = bytes[b.Size():]
+		}
+	}
+	return bounds
 }
 
 // note counts a step and notes question and answer.
