@@ -65,7 +65,7 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	c.brokers = []*broker.Broker{broker.New(brokerID, base64.RawURLEncoding.EncodeToString(clusterID[:]), StartTime, topic)}
 	b := c.brokers[0].Node()
 	nodes := []kafka.NodeID{b}
-	created := c.journal.Append(b, 0, journal.TopicCreated{Topic: topic.Name, Partitions: topic.Partitions})
+	created := c.journal.Append(b, 0, journal.TopicCreated{Topic: topic.Name, Partitions: topic.Partitions, ReplicationFactor: 1})
 	c.outside.Destination.CheckVersions = spec.Group.CheckVersions
 	c.divide(topic.Partitions, created)
 	for _, m := range c.members {

@@ -44,7 +44,7 @@ func events(f Frame) view.Events {
 // isTraffic says whether an event is one of the many that only carry others.
 func isTraffic(b journal.Body) bool {
 	switch b.(type) {
-	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked:
+	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked, journal.MetadataFetchParked:
 		return true
 	}
 	return false
