@@ -33,7 +33,7 @@ func (c *Controller) alterPartition(r *kmsg.AlterPartitionRequest) (kmsg.Respons
 		rt := kmsg.NewAlterPartitionResponseTopic()
 		rt.TopidID = topic.TopicID // the library's spelling
 		for _, rp := range topic.Partitions {
-			var refused *refusal
+			var refused *Refusal
 			switch {
 			case stale != nil:
 				refused = refuse(stale, "its broker epoch is not %d", r.BrokerEpoch)
@@ -45,10 +45,10 @@ func (c *Controller) alterPartition(r *kmsg.AlterPartitionRequest) (kmsg.Respons
 			result := kmsg.NewAlterPartitionResponseTopicPartition()
 			result.Partition = rp.Partition
 			if refused != nil {
-				result.ErrorCode = refused.err.Code
+				result.ErrorCode = refused.Err.Code
 				op.events = append(op.events, journal.AlterPartitionRefused{
 					TopicPartition: kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(rp.Partition)},
-					Broker:         broker, ISR: wantedISR(rp), Error: refused.err.Message, Why: refused.message,
+					Broker:         broker, ISR: wantedISR(rp), Error: refused.Err.Message, Why: refused.Message,
 				})
 			} else {
 				c.alter(&op, t, rp, &result)
@@ -65,9 +65,9 @@ func (c *Controller) alterPartition(r *kmsg.AlterPartitionRequest) (kmsg.Respons
 // alter changes one partition and fills in its part of the answer.
 func (c *Controller) alter(op *operation, t metadata.Topic, rp kmsg.AlterPartitionRequestTopicPartition, result *kmsg.AlterPartitionResponseTopicPartition) {
 	b := c.change(t, kafka.Partition(rp.Partition))
-	b.isr = wantedISR(rp)
-	b.recovered = metadata.LeaderRecoveryState(rp.LeaderRecoveryState) == metadata.Recovered
-	after, _ := op.apply(t.Name, &b, fmt.Sprintf("its leader, broker %d, asked", b.partition.Leader))
+	b.ISR = wantedISR(rp)
+	b.Recovered = metadata.LeaderRecoveryState(rp.LeaderRecoveryState) == metadata.Recovered
+	after, _ := op.apply(t.Name, &b, fmt.Sprintf("its leader, broker %d, asked", b.Partition.Leader))
 	result.LeaderID, result.LeaderEpoch, result.PartitionEpoch = int32(after.Leader), int32(after.LeaderEpoch), after.PartitionEpoch
 	if after.Recovering {
 		result.LeaderRecoveryState = int8(metadata.Recovering)
@@ -92,7 +92,7 @@ func wantedISR(rp kmsg.AlterPartitionRequestTopicPartition) []kafka.BrokerID {
 // NEW_LEADER_ELECTED is never answered: only a reassignment that the change completes can move the leader.
 //
 // Source: ReplicationControlManager.validateAlterPartitionData.
-func (c *Controller) validateAlterPartition(broker kafka.BrokerID, t metadata.Topic, rp kmsg.AlterPartitionRequestTopicPartition) *refusal {
+func (c *Controller) validateAlterPartition(broker kafka.BrokerID, t metadata.Topic, rp kmsg.AlterPartitionRequestTopicPartition) *Refusal {
 	p, ok := t.Partition(kafka.Partition(rp.Partition))
 	if !ok {
 		return refuse(kerr.UnknownTopicOrPartition, "there is no such partition")

@@ -34,7 +34,7 @@ func (c *Controller) incrementalAlterConfigs(r *kmsg.IncrementalAlterConfigsRequ
 	for i, resource := range r.Resources {
 		result := kmsg.NewIncrementalAlterConfigsResponseResource()
 		result.ResourceType, result.ResourceName = resource.ResourceType, resource.ResourceName
-		var refused *refusal
+		var refused *Refusal
 		if duplicateResource(r.Resources, i) {
 			refused = refuse(kerr.InvalidRequest, "Duplicate resource.")
 		} else {
@@ -86,7 +86,7 @@ func (c *Controller) clearELR(changes []metadata.Record) []metadata.Record {
 // alterConfigs gives the records and events of one resource's changes, or refuses all of them.
 //
 // Source: ConfigurationControlManager.incrementalAlterConfigResource, validateAlterConfig.
-func (c *Controller) alterConfigs(resource kmsg.IncrementalAlterConfigsRequestResource) (op operation, refused *refusal) {
+func (c *Controller) alterConfigs(resource kmsg.IncrementalAlterConfigsRequestResource) (op operation, refused *Refusal) {
 	kind := metadata.ResourceType(resource.ResourceType)
 	settings, called := c.image.ClusterConfig, "all brokers"
 	switch {
@@ -134,7 +134,7 @@ func (c *Controller) alterConfigs(resource kmsg.IncrementalAlterConfigsRequestRe
 // checkSetting refuses a value that the controller itself could not work with.
 //
 // Source: ConfigDef.
-func checkSetting(name, value string) *refusal {
+func checkSetting(name, value string) *Refusal {
 	switch name {
 	case metadata.MinInSyncReplicas:
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32)

@@ -34,28 +34,28 @@ func (c *Controller) uncleanAllowed(t metadata.Topic) bool {
 }
 
 // change begins a change of one partition in which nothing changes but who leads, if it has to.
-func (c *Controller) change(t metadata.Topic, index kafka.Partition) partitionChange {
+func (c *Controller) change(t metadata.Topic, index kafka.Partition) PartitionChange {
 	p := t.Partitions[index]
-	b := partitionChange{
-		topicID: t.ID, index: index, partition: p, acceptable: c.image.Active, minISR: c.effectiveMinISR(t), elr: c.image.ELREnabled(),
-		isr: p.ISR, unclean: metadata.NoLeader,
+	b := PartitionChange{
+		TopicID: t.ID, Index: index, Partition: p, Acceptable: c.image.Active, MinISR: c.effectiveMinISR(t), ELR: c.image.ELREnabled(),
+		ISR: p.ISR, Unclean: metadata.NoLeader,
 	}
 	if c.uncleanAllowed(t) {
-		b.election = uncleanElection
+		b.Election = UncleanElection
 	}
 	return b
 }
 
 // apply puts a change into an operation with its event; askedBy says in words who wanted it, for a change of the
 // ISR alone. It reports the partition's new state, and whether there was anything to change.
-func (op *operation) apply(topic string, b *partitionChange, askedBy string) (after metadata.Partition, changed bool) {
-	record, how, changed := b.build()
+func (op *operation) apply(topic string, b *PartitionChange, askedBy string) (after metadata.Partition, changed bool) {
+	record, how, changed := b.Build()
 	if !changed {
-		return b.partition, false
+		return b.Partition, false
 	}
-	before, after := b.partition, b.partition.Merge(record)
+	before, after := b.Partition, b.Partition.Merge(record)
 	op.records = append(op.records, record)
-	tp := kafka.TopicPartition{Topic: topic, Partition: b.index}
+	tp := kafka.TopicPartition{Topic: topic, Partition: b.Index}
 	isrBefore, isr, elrBefore, elr := present(before.ISR), present(after.ISR), present(before.ELR), present(after.ELR)
 	switch record.Leader {
 	case metadata.NoLeaderChange:
@@ -65,12 +65,12 @@ func (op *operation) apply(topic string, b *partitionChange, askedBy string) (af
 		})
 	case metadata.NoLeader:
 		op.events = append(op.events, journal.LeaderLost{
-			TopicPartition: tp, From: before.Leader, LeaderEpoch: after.LeaderEpoch, ISRBefore: isrBefore, ISR: isr, ELRBefore: elrBefore, ELR: elr, Why: how.why,
+			TopicPartition: tp, From: before.Leader, LeaderEpoch: after.LeaderEpoch, ISRBefore: isrBefore, ISR: isr, ELRBefore: elrBefore, ELR: elr, Why: how.Why,
 		})
 	default:
 		op.events = append(op.events, journal.LeaderElected{
 			TopicPartition: tp, From: before.Leader, To: after.Leader, LeaderEpoch: after.LeaderEpoch, ISRBefore: isrBefore, ISR: isr,
-			ELRBefore: elrBefore, ELR: elr, Clean: how.clean, Why: how.why,
+			ELRBefore: elrBefore, ELR: elr, Clean: how.Clean, Why: how.Why,
 		})
 	}
 	return after, true
@@ -105,11 +105,11 @@ func (c *Controller) updateLeadersAndISRs(op *operation, u update, which func(me
 				continue
 			}
 			b := c.change(t, kafka.Partition(index))
-			b.acceptable = func(id kafka.BrokerID) bool {
+			b.Acceptable = func(id kafka.BrokerID) bool {
 				return id != u.remove && id != u.unclean && (id == u.add || c.image.Active(id))
 			}
-			b.unclean = u.unclean
-			b.isr = slices.DeleteFunc(slices.Clone(p.ISR), func(id kafka.BrokerID) bool { return id == u.remove || id == u.unclean })
+			b.Unclean = u.unclean
+			b.ISR = slices.DeleteFunc(slices.Clone(p.ISR), func(id kafka.BrokerID) bool { return id == u.remove || id == u.unclean })
 			op.apply(t.Name, &b, u.cause)
 		}
 	}
@@ -124,7 +124,7 @@ const maxElectionsPerImbalance = 1_000
 //
 // Source: ReplicationControlManager.maybeBalancePartitionLeaders.
 func (c *Controller) balanceLeaders() (op operation, again bool) {
-	return c.electWhere(preferredElection, func(_ metadata.Topic, p metadata.Partition) bool { return p.Leader != p.PreferredLeader() })
+	return c.electWhere(PreferredElection, func(_ metadata.Topic, p metadata.Partition) bool { return p.Leader != p.PreferredLeader() })
 }
 
 // electUncleanLeaders elects a leader of each partition that has none, uncleanly if need be, where the topic
@@ -132,15 +132,15 @@ func (c *Controller) balanceLeaders() (op operation, again bool) {
 //
 // Source: ReplicationControlManager.maybeElectUncleanLeaders.
 func (c *Controller) electUncleanLeaders() (op operation, again bool) {
-	return c.electWhere(uncleanElection, func(t metadata.Topic, p metadata.Partition) bool { return withoutLeader(p) && c.uncleanAllowed(t) })
+	return c.electWhere(UncleanElection, func(t metadata.Topic, p metadata.Partition) bool { return withoutLeader(p) && c.uncleanAllowed(t) })
 }
 
-func (c *Controller) electWhere(e election, which func(metadata.Topic, metadata.Partition) bool) (op operation, again bool) {
+func (c *Controller) electWhere(e Election, which func(metadata.Topic, metadata.Partition) bool) (op operation, again bool) {
 	for _, t := range c.image.Topics {
 		for index, p := range t.Partitions {
 			if len(op.records) < maxElectionsPerImbalance && which(t, p) {
 				b := c.change(t, kafka.Partition(index))
-				b.election = e
+				b.Election = e
 				op.apply(t.Name, &b, "a timer tried to elect a leader")
 			}
 		}
@@ -196,7 +196,7 @@ func (c *Controller) electLeaders(r *kmsg.ElectLeadersRequest) (kmsg.Response, o
 // electLeader elects the leader of one partition; nil says that it did.
 //
 // Source: ReplicationControlManager.electLeader.
-func (c *Controller) electLeader(op *operation, topic string, index kafka.Partition, electionType int8) *refusal {
+func (c *Controller) electLeader(op *operation, topic string, index kafka.Partition, electionType int8) *Refusal {
 	t, ok := c.image.Topic(topic)
 	if !ok {
 		return refuse(kerr.UnknownTopicOrPartition, "No such topic as %s", topic)
@@ -209,9 +209,9 @@ func (c *Controller) electLeader(op *operation, topic string, index kafka.Partit
 		return refuse(kerr.ElectionNotNeeded, "Leader election not needed for topic partition.")
 	}
 	b := c.change(t, index)
-	b.election = preferredElection
+	b.Election = PreferredElection
 	if electionType == uncleanType {
-		b.election = uncleanElection
+		b.Election = UncleanElection
 	}
 	if _, changed := op.apply(topic, &b, "an administrator asked for an election"); changed {
 		return nil

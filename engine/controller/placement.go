@@ -9,14 +9,14 @@ import (
 	"loglab/engine/kafka"
 )
 
-// usableBroker is a broker that replicas can be placed on. Brokers that shut down are not usable, fenced ones
+// UsableBroker is a broker that replicas can be placed on. Brokers that shut down are not usable, fenced ones
 // are, but not for the first replica.
 //
 // Source: UsableBroker.
-type usableBroker struct {
-	id     kafka.BrokerID
-	rack   string // "": none, which is a rack like another
-	fenced bool
+type UsableBroker struct {
+	ID     kafka.BrokerID
+	Rack   string // "": none, which is a rack like another
+	Fenced bool
 }
 
 // brokerList hands out brokers in turn. For each partition it begins one broker further.
@@ -70,7 +70,7 @@ type placer struct {
 	offset          int             // the rack that comes first
 }
 
-// place gives the replicas of so many partitions, the preferred leader first. It refuses with
+// PlaceReplicas gives the replicas of so many partitions, the preferred leader first. It refuses with
 // INVALID_REPLICATION_FACTOR. Each partition begins one broker and one rack further than the one before, from a
 // drawn place on; after as many partitions as there are unfenced brokers the order is drawn anew.
 //
@@ -78,7 +78,7 @@ type placer struct {
 // draws from java.util.Random in the order of a hash table, so it may begin elsewhere.
 //
 // Source: StripedReplicaPlacer.place.
-func place(partitions, replicationFactor int, brokers []usableBroker, intN func(n int) int) ([][]kafka.BrokerID, *refusal) {
+func PlaceReplicas(partitions, replicationFactor int, brokers []UsableBroker, intN func(n int) int) ([][]kafka.BrokerID, *Refusal) {
 	p := newPlacer(brokers, intN)
 	switch {
 	case replicationFactor <= 0:
@@ -95,20 +95,20 @@ func place(partitions, replicationFactor int, brokers []usableBroker, intN func(
 	return placements, nil
 }
 
-func newPlacer(brokers []usableBroker, intN func(n int) int) *placer {
+func newPlacer(brokers []UsableBroker, intN func(n int) int) *placer {
 	p := &placer{intN: intN, total: len(brokers)}
 	for _, b := range brokers {
-		at, found := slices.BinarySearchFunc(p.racks, b.rack, func(r *rack, name string) int { return strings.Compare(r.name, name) })
+		at, found := slices.BinarySearchFunc(p.racks, b.Rack, func(r *rack, name string) int { return strings.Compare(r.name, name) })
 		if !found {
-			p.racks = slices.Insert(p.racks, at, &rack{name: b.rack})
+			p.racks = slices.Insert(p.racks, at, &rack{name: b.Rack})
 		}
 		list := &p.racks[at].unfenced
-		if b.fenced {
+		if b.Fenced {
 			list = &p.racks[at].fenced
 		} else {
 			p.unfenced++
 		}
-		list.brokers = append(list.brokers, b.id)
+		list.brokers = append(list.brokers, b.ID)
 	}
 	for _, r := range p.racks {
 		for _, list := range [...]*brokerList{&r.fenced, &r.unfenced} {

@@ -53,14 +53,14 @@ func (c *Controller) createTopics(r *kmsg.CreateTopicsRequest) (kmsg.Response, o
 	return response, op
 }
 
-func tooManyRecords() *refusal {
+func tooManyRecords() *Refusal {
 	return refuse(kerr.PolicyViolation, "Unable to perform excessively large batch operation.")
 }
 
 // checkPartitionCount refuses a request that asks for more than maxPartitionsPerBatch.
 //
 // Source: ReplicationControlManager.validateTotalNumberOfPartitions.
-func (c *Controller) checkPartitionCount(r *kmsg.CreateTopicsRequest) *refusal {
+func (c *Controller) checkPartitionCount(r *kmsg.CreateTopicsRequest) *Refusal {
 	total := 0
 	for _, topic := range r.Topics {
 		switch {
@@ -90,7 +90,7 @@ func duplicateTopic(topics []kmsg.CreateTopicsRequestTopic, at int) bool {
 // createTopic adds one topic to an operation, or refuses it.
 //
 // Source: ReplicationControlManager.createTopic.
-func (c *Controller) createTopic(op *operation, topic kmsg.CreateTopicsRequestTopic, result *kmsg.CreateTopicsResponseTopic) *refusal {
+func (c *Controller) createTopic(op *operation, topic kmsg.CreateTopicsRequestTopic, result *kmsg.CreateTopicsResponseTopic) *Refusal {
 	if refused := c.checkTopicName(topic.Topic); refused != nil {
 		return refused
 	}
@@ -136,8 +136,8 @@ func (c *Controller) drawTopicID() (id [16]byte) {
 // checkTopicName refuses a name that no topic can have, and one that is taken.
 //
 // Source: Topic.validate, ReplicationControlManager.validateNewTopicNames.
-func (c *Controller) checkTopicName(name string) *refusal {
-	invalid := func(why string) *refusal {
+func (c *Controller) checkTopicName(name string) *Refusal {
+	invalid := func(why string) *Refusal {
 		return refuse(kerr.InvalidTopicException, "Topic name is invalid: %s", why)
 	}
 	legal := func(r rune) bool {
@@ -167,7 +167,7 @@ func (c *Controller) checkTopicName(name string) *refusal {
 }
 
 // topicPlacements gives the replicas of each partition of a new topic.
-func (c *Controller) topicPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]kafka.BrokerID, *refusal) {
+func (c *Controller) topicPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]kafka.BrokerID, *Refusal) {
 	if len(topic.ReplicaAssignment) > 0 {
 		return c.manualPlacements(topic)
 	}
@@ -184,15 +184,15 @@ func (c *Controller) topicPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]k
 	if factor == -1 {
 		factor = c.config.DefaultReplicationFactor
 	}
-	placements, refused := place(partitions, factor, c.usableBrokers(), c.placement.IntN)
+	placements, refused := PlaceReplicas(partitions, factor, c.usableBrokers(), c.placement.IntN)
 	if refused != nil {
-		return nil, refuse(refused.err, "Unable to replicate the partition %d time(s): %s", factor, refused.message)
+		return nil, refuse(refused.Err, "Unable to replicate the partition %d time(s): %s", factor, refused.Message)
 	}
 	return placements, nil
 }
 
 // manualPlacements checks replicas as a request places them.
-func (c *Controller) manualPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]kafka.BrokerID, *refusal) {
+func (c *Controller) manualPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]kafka.BrokerID, *Refusal) {
 	switch {
 	case topic.ReplicationFactor != -1:
 		return nil, refuse(kerr.InvalidRequest, "A manual partition assignment was specified, but replication factor was not set to -1.")
@@ -221,7 +221,7 @@ func (c *Controller) manualPlacements(topic kmsg.CreateTopicsRequestTopic) ([][]
 // there are none.
 //
 // Source: ReplicationControlManager.validateManualPartitionAssignment.
-func (c *Controller) manualPlacement(index kafka.Partition, wanted []int32, factor int) ([]kafka.BrokerID, *refusal) {
+func (c *Controller) manualPlacement(index kafka.Partition, wanted []int32, factor int) ([]kafka.BrokerID, *Refusal) {
 	if len(wanted) == 0 {
 		return nil, refuse(kerr.InvalidReplicaAssignment, "The manual partition assignment includes an empty replica list.")
 	}
@@ -250,11 +250,11 @@ func (c *Controller) manualPlacement(index kafka.Partition, wanted []int32, fact
 // usableBrokers lists the brokers that replicas can be placed on.
 //
 // Source: BrokerHeartbeatManager.usableBrokers.
-func (c *Controller) usableBrokers() []usableBroker {
-	var usable []usableBroker
+func (c *Controller) usableBrokers() []UsableBroker {
+	var usable []UsableBroker
 	for _, b := range c.image.Brokers {
 		if entry := c.registrationOf(b.ID); !entry.shuttingDown() {
-			usable = append(usable, usableBroker{b.ID, b.Rack, entry.fenced})
+			usable = append(usable, UsableBroker{b.ID, b.Rack, entry.fenced})
 		}
 	}
 	return usable
@@ -263,7 +263,7 @@ func (c *Controller) usableBrokers() []usableBroker {
 // newPartition makes the record of a new partition: the active replicas are in sync, the first of them leads.
 //
 // Source: ReplicationControlManager.buildPartitionRegistration.
-func (c *Controller) newPartition(topicID [16]byte, index kafka.Partition, replicas []kafka.BrokerID) (metadata.PartitionRecord, *refusal) {
+func (c *Controller) newPartition(topicID [16]byte, index kafka.Partition, replicas []kafka.BrokerID) (metadata.PartitionRecord, *Refusal) {
 	record := metadata.PartitionRecord{PartitionID: index, TopicID: topicID, Replicas: replicas}
 	for _, id := range replicas {
 		b, _ := c.image.Broker(id)
@@ -314,7 +314,7 @@ func (c *Controller) createPartitions(r *kmsg.CreatePartitionsRequest) (kmsg.Res
 }
 
 // grow adds the new partitions of one topic to an operation, or refuses them.
-func (c *Controller) grow(op *operation, topic kmsg.CreatePartitionsRequestTopic) *refusal {
+func (c *Controller) grow(op *operation, topic kmsg.CreatePartitionsRequestTopic) *Refusal {
 	t, known := c.image.Topic(topic.Topic)
 	before, count := len(t.Partitions), int(topic.Count)
 	switch {
@@ -331,7 +331,7 @@ func (c *Controller) grow(op *operation, topic kmsg.CreatePartitionsRequestTopic
 	}
 	factor := len(t.Partitions[0].Replicas)
 	var placements [][]kafka.BrokerID
-	var refused *refusal
+	var refused *Refusal
 	for i, a := range topic.Assignment {
 		replicas, refused := c.manualPlacement(kafka.Partition(before+i), a.Replicas, factor)
 		if refused != nil {
@@ -340,7 +340,7 @@ func (c *Controller) grow(op *operation, topic kmsg.CreatePartitionsRequestTopic
 		placements = append(placements, replicas)
 	}
 	if topic.Assignment == nil {
-		if placements, refused = place(count-before, factor, c.usableBrokers(), c.placement.IntN); refused != nil {
+		if placements, refused = PlaceReplicas(count-before, factor, c.usableBrokers(), c.placement.IntN); refused != nil {
 			return refused
 		}
 	}
@@ -360,7 +360,7 @@ func (c *Controller) grow(op *operation, topic kmsg.CreatePartitionsRequestTopic
 // creationConfigs gives the records of a new topic's settings.
 //
 // Source: ReplicationControlManager.computeConfigChanges.
-func (c *Controller) creationConfigs(topic kmsg.CreateTopicsRequestTopic) ([]metadata.Record, *refusal) {
+func (c *Controller) creationConfigs(topic kmsg.CreateTopicsRequestTopic) ([]metadata.Record, *Refusal) {
 	var records, clear []metadata.Record
 	var null []string
 	for _, config := range topic.Configs {
