@@ -48,7 +48,7 @@ func (c *Cluster) nextDue() (next kafka.Millis, any bool) {
 // deliver hands over every message that has arrived.
 func (c *Cluster) deliver() {
 	for {
-		m, ok := c.net.Deliver(c.now)
+		m, _, ok := c.net.Deliver(c.now)
 		if !ok {
 			return
 		}

@@ -80,7 +80,7 @@ func (b *Broker) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *j
 
 // answer makes the one response to a request.
 func answer(m *simnet.Message, response kmsg.Response, cause uint64) []simnet.Send {
-	return []simnet.Send{{To: m.From, Response: response, Correlation: m.Correlation, Cause: cause}}
+	return []simnet.Send{{To: m.From, Response: response, Correlation: m.Correlation, Connection: m.Connection, Cause: cause}}
 }
 
 // NextDue is when the first parked fetch has waited long enough; ok is false when none is parked.

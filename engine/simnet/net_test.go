@@ -23,7 +23,7 @@ func deliverAll(n *Net) []string {
 		if !ok {
 			return got
 		}
-		m, _ := n.Deliver(due)
+		m, _, _ := n.Deliver(due)
 		got = append(got, string(m.From)+">"+string(m.To)+"#"+string('0'+rune(m.ID))+"@"+string('0'+rune(m.DueAt)))
 	}
 }
@@ -48,10 +48,10 @@ func TestOrderOfDelivery(t *testing.T) {
 func TestNothingArrivesEarly(t *testing.T) {
 	n := New(0, []kafka.NodeID{"b1", "c0"}) // at least 1 ms
 	n.Send(7, "c0", Send{To: "b1", Request: request()})
-	if m, ok := n.Deliver(7); ok {
+	if m, _, ok := n.Deliver(7); ok {
 		t.Errorf("message %d was delivered in the millisecond it was sent", m.ID)
 	}
-	if _, ok := n.Deliver(8); !ok {
+	if _, _, ok := n.Deliver(8); !ok {
 		t.Error("nothing delivered after 1 ms")
 	}
 }
