@@ -4,9 +4,12 @@ package journal
 var kinds = [...]Body{
 	CommandGiven{}, CommandRejected{}, NodePaused{}, NodeResumed{}, TimePassed{}, RequestRefused{},
 	MessageSent{}, MessageDelivered{},
+	ConnectionLost{}, RequestTimedOut{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
 	RecordPartitioned{}, StickyPartitionSwitched{}, BatchesSent{}, ProduceAcknowledged{}, ProduceFailed{}, SendingStopped{}, SendingStarted{},
+	BatchRetried{}, BatchSplit{}, BatchExpired{}, ProducerIDAssigned{}, ProducerEpochBumped{}, ProducerMemoryLost{},
 	MetadataLearned{}, PartitionsAssigned{}, PositionReset{}, FetchParked{}, RecordsRead{}, FetchFailed{}, EventSeenLate{},
+	PositionValidated{}, LogTruncationDetected{}, PreferredReplicaChosen{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
