@@ -77,7 +77,7 @@ func (c *Cluster) stopSending(node kafka.NodeID, given uint64) (why string) {
 	if p == nil {
 		return why
 	}
-	if !p.Stop() {
+	if !p.StopSending() {
 		return fmt.Sprintf("the application of %s sends nothing already", node)
 	}
 	c.journal.Append(node, given, journal.SendingStopped{Held: p.View().Waiting})
@@ -89,7 +89,7 @@ func (c *Cluster) startSending(node kafka.NodeID, given uint64) (why string) {
 	if p == nil {
 		return why
 	}
-	if !p.Start(c.now) {
+	if !p.StartSending(c.now) {
 		return fmt.Sprintf("the application of %s sends already", node)
 	}
 	c.journal.Append(node, given, journal.SendingStarted{Partitions: p.View().Known})
@@ -100,7 +100,7 @@ func (c *Cluster) addPartitions(cmd command.AddPartitions, given uint64) (why st
 	if cmd.Count > MaxPartitions {
 		return fmt.Sprintf("%d partitions; a topic may have at most %d here", cmd.Count, MaxPartitions)
 	}
-	c.send(adminNode, []simnet.Send{c.admin.CreatePartitions(cmd.Topic, cmd.Count, given)})
+	c.send(adminNode, []simnet.Send{c.admin.CreatePartitions(c.now, cmd.Topic, cmd.Count, given)})
 	return ""
 }
 

@@ -69,12 +69,12 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	c.outside.Destination.CheckVersions = spec.Group.CheckVersions
 	c.divide(topic.Partitions, created)
 	for _, m := range c.members {
-		node := client.NewConsumer(m.node, b, spec.Group.Config, m.partitions)
+		node := client.NewConsumer(m.node, []kafka.NodeID{b}, spec.Group.Config, m.partitions)
 		c.clients, nodes = append(c.clients, clientNode{consumer: node}), append(nodes, m.node)
 	}
 	for i, p := range spec.Producers {
 		id := kafka.NodeID(fmt.Sprintf("p%d", i))
-		node, err := client.NewProducer(id, b, StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
+		node, err := client.NewProducer(id, []kafka.NodeID{b}, StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (c *Cluster) prologue() error {
 	}
 	for _, n := range c.clients {
 		if n.producer != nil {
-			n.producer.Start(c.now)
+			n.producer.StartSending(c.now)
 		}
 	}
 	return nil

@@ -48,9 +48,12 @@ func (c *Cluster) nextDue() (next kafka.Millis, any bool) {
 // deliver hands over every message that has arrived.
 func (c *Cluster) deliver() {
 	for {
-		m, _, ok := c.net.Deliver(c.now)
+		m, fate, ok := c.net.Deliver(c.now)
 		if !ok {
 			return
+		}
+		if fate != simnet.Arrived && fate != simnet.Doubled {
+			continue
 		}
 		if inbox := c.inboxOf(m.To); inbox != nil {
 			inbox.inbox = append(inbox.inbox, m)
@@ -99,6 +102,10 @@ func (c *Cluster) fireTimers() {
 // send puts what a node wants sent on the network.
 func (c *Cluster) send(from kafka.NodeID, sends []simnet.Send) {
 	for _, s := range sends {
+		if s.Close == simnet.CloseOwn {
+			c.net.CloseOwn(from, s.To)
+			continue
+		}
 		m := c.net.Send(c.now, from, s)
 		m.Sent = c.journal.Append(from, s.Cause, journal.MessageSent{
 			Message: m.ID, To: m.To, API: m.API(), Version: m.Version(), Correlation: m.Correlation,
@@ -133,7 +140,7 @@ func (c *Cluster) checkBounds() error {
 // receive lets a client take one message in.
 func (c *Cluster) receive(n *clientNode, m *simnet.Message, cause uint64) []simnet.Send {
 	if n.producer != nil {
-		return n.producer.Receive(c.now, m, cause, &c.journal)
+		return n.producer.Receive(c.now, m, cause, &c.outside, &c.journal)
 	}
 	return n.consumer.Receive(c.now, c.tick, m, cause, &c.outside, &c.journal)
 }

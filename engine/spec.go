@@ -15,6 +15,14 @@ type (
 	ConsumerConfig = client.ConsumerConfig
 	Workload       = client.Workload
 	KeyBy          = client.KeyBy
+	Idempotence    = client.Idempotence
+)
+
+// The values of enable.idempotence.
+const (
+	IdempotenceUnset = client.IdempotenceUnset
+	IdempotenceOn    = client.IdempotenceOn
+	IdempotenceOff   = client.IdempotenceOff
 )
 
 // DefaultProducerConfig gives the producer's defaults of Kafka 4.2.

@@ -37,6 +37,7 @@ func runCluster(t *testing.T, codec record.Codec, timestampType record.Timestamp
 	config := storage.DefaultConfig()
 	config.SegmentBytes, config.IndexIntervalBytes, config.MessageTimestampType = 3000, 200, timestampType
 	producer := engine.DefaultProducerConfig("orders")
+	producer.EnableIdempotence = engine.IdempotenceOff
 	producer.Compression, producer.Partitioner, producer.Keyless = codec, partitioner.Names()[0], partitioner.KeylessNames()[0]
 	cluster, err := engine.New(&engine.Spec{
 		TickMillis: 10, Latency: 10,

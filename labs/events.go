@@ -60,7 +60,8 @@ func EventLine(a Address, e journal.Event) view.EventLine {
 	line.Why.Label = fmt.Sprintf("Why did event %d happen?", e.Seq)
 	switch e.Body.(type) {
 	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed,
-		journal.BatchExpired, journal.ProducerMemoryLost, journal.LogTruncationDetected, journal.ConnectionLost, journal.RequestTimedOut:
+		journal.BatchExpired, journal.ProducerMemoryLost, journal.LogTruncationDetected, journal.ConnectionLost, journal.RequestTimedOut,
+		journal.RequestFailed:
 		line.Warn = true
 	}
 	return line

@@ -33,6 +33,7 @@ var termOfKind = map[string]string{
 	"EventSeenLate":           "late-event",
 	"ConnectionLost":          "message",
 	"RequestTimedOut":         "message",
+	"RequestFailed":           "message",
 	"ResponseIgnored":         "message",
 	"LeaderLearned":           "leader-epoch",
 	"BatchRetried":            "produce-request",

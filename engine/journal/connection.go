@@ -49,6 +49,23 @@ func (b RequestTimedOut) Sentence() string {
 	return fmt.Sprintf("%s did not answer the %s request within request.timeout.ms = %s ms: the client closes the connection.", b.Server, b.API, kafka.Thousands(b.Timeout))
 }
 
+// RequestFailed says that an administrator's request got no answer.
+type RequestFailed struct {
+	API   string `json:"api"`
+	Error string `json:"error"` // NETWORK_EXCEPTION or REQUEST_TIMED_OUT
+}
+
+// Kind gives the kind's name.
+func (RequestFailed) Kind() string { return "RequestFailed" }
+
+// Text gives the error.
+func (b RequestFailed) Text() string { return b.API + " " + b.Error }
+
+// Sentence says what is not known.
+func (b RequestFailed) Sentence() string {
+	return fmt.Sprintf("The %s request failed with %s: no answer came, and whether it was carried out is not known.", b.API, b.Error)
+}
+
 // ResponseIgnored says that a client got an answer to a request for which it waits no longer.
 type ResponseIgnored struct {
 	Server      kafka.NodeID `json:"server"`

@@ -39,6 +39,8 @@ var samples = []struct {
 		"The connection to b1 is gone: 2 requests got no answer, and whether the server carried them out is not known. The client connects again after 100 ms (reconnect.backoff.ms = 50, doubled each time, at most reconnect.backoff.max.ms = 1,000)."},
 	{RequestTimedOut{"b1", "Produce", 30000}, "b1 Produce request.timeout.ms=30000",
 		"b1 did not answer the Produce request within request.timeout.ms = 30,000 ms: the client closes the connection."},
+	{RequestFailed{"CreateTopics", "NETWORK_EXCEPTION"}, "CreateTopics NETWORK_EXCEPTION",
+		"The CreateTopics request failed with NETWORK_EXCEPTION: no answer came, and whether it was carried out is not known."},
 	{ResponseIgnored{"b1", "Produce", 4}, "b1 Produce 4", "A Produce response from b1 was ignored: no request with correlation id 4 waits for an answer."},
 	{LeaderLearned{orders3, "b1", "b2", 5, "Metadata"}, "orders-3 b1→b2 epoch=5 by Metadata",
 		"The client learned from a Metadata response that b2 leads orders-3 in leader epoch 5; it knew of b1."},

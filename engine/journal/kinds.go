@@ -4,7 +4,7 @@ package journal
 var kinds = [...]Body{
 	CommandGiven{}, CommandRejected{}, NodePaused{}, NodeResumed{}, TimePassed{}, RequestRefused{},
 	MessageSent{}, MessageDelivered{},
-	ConnectionLost{}, RequestTimedOut{}, ResponseIgnored{}, LeaderLearned{},
+	ConnectionLost{}, RequestTimedOut{}, RequestFailed{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
 	RecordPartitioned{}, StickyPartitionSwitched{}, BatchesSent{}, ProduceAcknowledged{}, ProduceFailed{}, SendingStopped{}, SendingStarted{},
 	BatchRetried{}, BatchSplit{}, BatchExpired{}, ProducerIDAssigned{}, ProducerEpochBumped{}, ProducerMemoryLost{},
