@@ -114,7 +114,7 @@ func (c *Consumer) needs(a *assigned) (what need, whom kafka.NodeID, at kafka.Mi
 		what, whom = needEpoch, l.node
 	default:
 		what, whom = needRecords, c.readsFrom(a)
-		if c.connections.waitsFor(whom, int16(kmsg.Fetch)) || c.holdsOf(whom) {
+		if c.connections.count(whom, kmsg.Fetch) > 0 || c.holdsOf(whom) {
 			return needNothing, "", 0
 		}
 	}
