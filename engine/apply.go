@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"loglab/engine/client"
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -35,6 +37,34 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 		return c.startSending(cmd.Producer, given)
 	case command.AddPartitions:
 		return c.addPartitions(cmd, given)
+	case command.AlterConfig:
+		c.send(adminNode, []simnet.Send{c.admin.AlterConfigs(c.now, kmsg.ConfigResourceTypeTopic, cmd.Topic, []client.Setting{{Name: cmd.Name, Value: &cmd.Value}}, given)})
+		return ""
+	case command.Elect:
+		c.send(adminNode, []simnet.Send{c.admin.ElectLeaders(c.now, []kafka.TopicPartition{cmd.TopicPartition}, cmd.Unclean, given)})
+		return ""
+	case command.Kill:
+		return c.kill(cmd.Node, given)
+	case command.PowerLoss:
+		return c.losePower(cmd.Node, given)
+	case command.Wipe:
+		return c.wipe(cmd.Node, given)
+	case command.Start:
+		return c.start(cmd.Node, given)
+	case command.ShutDown:
+		return c.shutDown(cmd.Node, given)
+	case command.SlowDisk:
+		return c.slowDisk(cmd.Node, cmd.Delay, given)
+	case command.Cut:
+		return c.cut(cmd, given)
+	case command.Heal:
+		return c.changeLinks(cmd.A, cmd.B, given, func(f *simnet.Faults) { *f = simnet.Faults{} })
+	case command.Delay:
+		return c.changeLinks(cmd.A, cmd.B, given, func(f *simnet.Faults) { f.Delay = cmd.Delay })
+	case command.DropNext:
+		return c.changeLink(cmd.From, cmd.To, given, func(f *simnet.Faults) { f.Drop++ })
+	case command.DoubleNext:
+		return c.changeLink(cmd.From, cmd.To, given, func(f *simnet.Faults) { f.Double++ })
 	case command.Pause:
 		return c.pause(cmd.Node, given)
 	case command.Resume:
@@ -66,6 +96,9 @@ func (c *Cluster) producer(node kafka.NodeID) (p *client.Producer, why string) {
 	if at < 0 {
 		return nil, fmt.Sprintf("there is no producer %s", node)
 	}
+	if why := c.running(node); why != "" {
+		return nil, why
+	}
 	if c.inboxOf(node) != nil {
 		return nil, fmt.Sprintf("%s is paused", node)
 	}
@@ -77,7 +110,7 @@ func (c *Cluster) stopSending(node kafka.NodeID, given uint64) (why string) {
 	if p == nil {
 		return why
 	}
-	if !p.Stop() {
+	if !p.StopSending() {
 		return fmt.Sprintf("the application of %s sends nothing already", node)
 	}
 	c.journal.Append(node, given, journal.SendingStopped{Held: p.View().Waiting})
@@ -89,7 +122,7 @@ func (c *Cluster) startSending(node kafka.NodeID, given uint64) (why string) {
 	if p == nil {
 		return why
 	}
-	if !p.Start(c.now) {
+	if !p.StartSending(c.now) {
 		return fmt.Sprintf("the application of %s sends already", node)
 	}
 	c.journal.Append(node, given, journal.SendingStarted{Partitions: p.View().Known})
@@ -100,7 +133,7 @@ func (c *Cluster) addPartitions(cmd command.AddPartitions, given uint64) (why st
 	if cmd.Count > MaxPartitions {
 		return fmt.Sprintf("%d partitions; a topic may have at most %d here", cmd.Count, MaxPartitions)
 	}
-	c.send(adminNode, []simnet.Send{c.admin.CreatePartitions(cmd.Topic, cmd.Count, given)})
+	c.send(adminNode, []simnet.Send{c.admin.CreatePartitions(c.now, cmd.Topic, cmd.Count, given)})
 	return ""
 }
 
@@ -108,6 +141,8 @@ func (c *Cluster) pause(node kafka.NodeID, given uint64) (why string) {
 	switch {
 	case !c.hasNode(node):
 		return fmt.Sprintf("there is no node %s", node)
+	case c.running(node) != "":
+		return c.running(node)
 	case c.inboxOf(node) != nil:
 		return fmt.Sprintf("%s is paused already", node)
 	}
@@ -132,13 +167,4 @@ func (c *Cluster) resume(node kafka.NodeID, given uint64) (why string) {
 	}
 	c.divideAnew(seq)
 	return ""
-}
-
-func (c *Cluster) hasNode(node kafka.NodeID) bool {
-	for _, b := range c.brokers {
-		if b.Node() == node {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.clients, func(n clientNode) bool { return n.id() == node })
 }

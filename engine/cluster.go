@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"loglab/engine/broker"
 	"loglab/engine/client"
+	"loglab/engine/controller"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -19,19 +21,20 @@ const StartTime kafka.Timestamp = 1767225600000
 // Cluster is one run at one moment. It is not safe for concurrent use; a cluster that nobody ticks or
 // applies commands to may be cloned by many at once.
 type Cluster struct {
-	spec    *Spec
-	tick    kafka.Tick
-	now     kafka.Millis
-	journal journal.Journal
-	net     simnet.Net
-	brokers []*broker.Broker
-	clients []clientNode // consumers by number, then producers by number
-	admin   *client.Admin
-	outside client.Outside
-	members []member // shared by clones, never written; made anew when the group is divided anew
-	divided int      // partitions that the members share
-	paused  []pausedNode
-	broken  error // the bound that ended the run
+	spec       *Spec
+	tick       kafka.Tick
+	now        kafka.Millis
+	journal    journal.Journal
+	net        simnet.Net
+	controller *controller.Controller
+	brokers    []*broker.Broker
+	clients    []clientNode // consumers by number, then producers by number
+	admin      *client.Admin
+	outside    client.Outside
+	members    []member // shared by clones, never written; made anew when the group is divided anew
+	divided    int      // partitions that the members share
+	paused     []pausedNode
+	broken     error // the bound that ended the run
 }
 
 // clientNode holds one client; exactly one of the two is set.
@@ -46,11 +49,11 @@ type pausedNode struct {
 	inbox []*simnet.Message
 }
 
-// brokerID is the one broker of a run.
-const brokerID kafka.BrokerID = 1
-
-// adminNode is the client of whoever operates the cluster.
-const adminNode kafka.NodeID = "admin"
+// The names of the nodes that every run has.
+const (
+	controllerNode kafka.NodeID = "controller"
+	adminNode      kafka.NodeID = "admin" // the client of whoever operates the cluster
+)
 
 // New makes the cluster of a spec at tick 0, its prologue done. The spec must not be changed afterwards.
 // Seed decides every random draw of the run.
@@ -60,29 +63,90 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	}
 	rnd := prng.New(seed)
 	c := &Cluster{spec: spec}
-	clusterID := uuid(rnd.Split("cluster id"))
-	topic := broker.Topic{Name: spec.Topic.Name, ID: uuid(rnd.Split("topic ids")), Partitions: spec.Topic.Partitions, Config: spec.Topic.Config}
-	c.brokers = []*broker.Broker{broker.New(brokerID, base64.RawURLEncoding.EncodeToString(clusterID[:]), StartTime, topic)}
-	b := c.brokers[0].Node()
-	nodes := []kafka.NodeID{b}
-	created := c.journal.Append(b, 0, journal.TopicCreated{Topic: topic.Name, Partitions: topic.Partitions})
+	id := uuid(rnd.Split("cluster id"))
+	c.net = simnet.New(spec.Latency, c.nodes())
 	c.outside.Destination.CheckVersions = spec.Group.CheckVersions
-	c.divide(topic.Partitions, created)
-	for _, m := range c.members {
-		node := client.NewConsumer(m.node, b, spec.Group.Config, m.partitions)
-		c.clients, nodes = append(c.clients, clientNode{consumer: node}), append(nodes, m.node)
+	c.now = -c.bootSpan() - c.clientSpan()
+	c.startNodes(base64.RawURLEncoding.EncodeToString(id[:]), rnd)
+	if err := c.boot(); err != nil {
+		return nil, err
 	}
-	for i, p := range spec.Producers {
-		id := kafka.NodeID(fmt.Sprintf("p%d", i))
-		node, err := client.NewProducer(id, b, StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
-		if err != nil {
-			return nil, err
-		}
-		c.clients, nodes = append(c.clients, clientNode{producer: node}), append(nodes, id)
+	if err := c.startClients(rnd); err != nil {
+		return nil, err
 	}
-	c.admin = client.NewAdmin(adminNode, b)
-	c.net = simnet.New(spec.Latency, append(nodes, adminNode))
 	return c, c.prologue()
+}
+
+// nodes lists all nodes of the run, in the order of delivery at equal times.
+func (c *Cluster) nodes() []kafka.NodeID {
+	list := []kafka.NodeID{}
+	for i := range c.spec.Cluster.Brokers {
+		list = append(list, broker.NodeID(kafka.BrokerID(i+1)))
+	}
+	list = append(list, controllerNode)
+	for i := range c.spec.Group.Consumers {
+		list = append(list, kafka.NodeID(memberID(i, c.spec.Group.Consumers)))
+	}
+	for i := range c.spec.Producers {
+		list = append(list, producerNode(i))
+	}
+	return append(list, adminNode)
+}
+
+func producerNode(i int) kafka.NodeID { return kafka.NodeID(fmt.Sprintf("p%d", i)) }
+
+// brokerNodes lists the brokers, as the clients' bootstrap.servers do.
+func (c *Cluster) brokerNodes() []kafka.NodeID {
+	var list []kafka.NodeID
+	for _, b := range c.brokers {
+		list = append(list, b.Node())
+	}
+	return list
+}
+
+// startNodes makes controller, brokers and admin client. None has done anything yet.
+func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
+	s := &c.spec.Cluster
+	config := controller.DefaultConfig()
+	config.Node, config.ClusterID, config.Rand, config.Start, config.Activated = controllerNode, clusterID, rnd.Split("controller"), StartTime, c.now
+	config.BrokerSessionTimeout, config.UncleanLeaderElection, config.EligibleLeaderReplicas = s.SessionTimeout, s.UncleanElection, 0
+	if s.ELR {
+		config.EligibleLeaderReplicas = 1
+	}
+	c.controller = controller.New(config)
+	for i := range s.Brokers {
+		config := broker.DefaultConfig(kafka.BrokerID(i + 1))
+		config.ClusterID, config.Start, config.Controller, config.Rand, config.Log = clusterID, StartTime, controllerNode, rnd.Split("broker"), c.spec.Topic.Config
+		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
+		if i < len(s.Racks) {
+			config.Rack = s.Racks[i]
+		}
+		c.brokers = append(c.brokers, broker.New(config))
+	}
+	c.admin = client.NewAdmin(adminNode, controllerNode)
+}
+
+// startClients makes consumers and producers.
+func (c *Cluster) startClients(rnd *prng.Rand) error {
+	created := uint64(0)
+	for e := range c.journal.All() {
+		if _, ok := e.Body.(journal.TopicCreated); ok {
+			created = e.Seq
+		}
+	}
+	c.divide(c.spec.Topic.Partitions, created)
+	for _, m := range c.members {
+		c.clients = append(c.clients, clientNode{consumer: client.NewConsumer(m.node, c.brokerNodes(), c.spec.Group.Config, m.partitions)})
+	}
+	for i, p := range c.spec.Producers {
+		id := producerNode(i)
+		node, err := client.NewProducer(id, c.brokerNodes(), StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
+		if err != nil {
+			return err
+		}
+		c.clients = append(c.clients, clientNode{producer: node})
+	}
+	return nil
 }
 
 // uuid draws a UUID as Kafka's Uuid.randomUuid does, which gives version 4.
@@ -91,38 +155,6 @@ func uuid(rnd prng.Rand) (id [16]byte) {
 	binary.BigEndian.PutUint64(id[8:], rnd.Uint64())
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
 	return id
-}
-
-// prologueHops is how long the prologue lasts, in latencies: metadata and offsets take four, the first
-// fetch one.
-const prologueHops = 6
-
-// prologue lets the clients find their topic and positions in the time before 0, then starts the
-// workloads at 0.
-func (c *Cluster) prologue() error {
-	c.now = -prologueHops * c.spec.Latency
-	if err := c.runUntil(0); err != nil {
-		return err
-	}
-	if !c.settled() {
-		panic(fmt.Sprintf("engine: the prologue has not settled in %d hops", prologueHops))
-	}
-	for _, n := range c.clients {
-		if n.producer != nil {
-			n.producer.Start(c.now)
-		}
-	}
-	return nil
-}
-
-// settled says whether every client knows its topic and where to read.
-func (c *Cluster) settled() bool {
-	for _, n := range c.clients {
-		if n.producer != nil && !n.producer.Ready() || n.consumer != nil && !n.consumer.Ready() {
-			return false
-		}
-	}
-	return true
 }
 
 // Tick lets tick.ms of virtual time pass. After an error the run is over and Tick does nothing more.
@@ -147,6 +179,7 @@ func (c *Cluster) Clone() *Cluster {
 	n := *c
 	n.journal = c.journal.Clone()
 	n.net = c.net.Clone()
+	n.controller = c.controller.Clone()
 	n.brokers = make([]*broker.Broker, len(c.brokers))
 	for i, b := range c.brokers {
 		n.brokers[i] = b.Clone()
@@ -163,7 +196,7 @@ func (c *Cluster) Clone() *Cluster {
 	n.outside = c.outside.Clone()
 	n.paused = make([]pausedNode, len(c.paused))
 	for i, p := range c.paused {
-		n.paused[i] = pausedNode{p.node, append([]*simnet.Message(nil), p.inbox...)}
+		n.paused[i] = pausedNode{p.node, slices.Clone(p.inbox)}
 	}
 	return &n
 }

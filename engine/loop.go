@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"slices"
+
+	"loglab/engine/broker"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/simnet"
@@ -32,6 +35,9 @@ func (c *Cluster) nextDue() (next kafka.Millis, any bool) {
 		}
 	}
 	consider(c.net.NextDue())
+	if c.inboxOf(controllerNode) == nil {
+		consider(c.controller.NextDue())
+	}
 	for _, b := range c.brokers {
 		if c.inboxOf(b.Node()) == nil {
 			consider(b.NextDue())
@@ -42,50 +48,18 @@ func (c *Cluster) nextDue() (next kafka.Millis, any bool) {
 			consider(n.nextDue())
 		}
 	}
+	consider(c.admin.NextDue())
 	return next, any
-}
-
-// deliver hands over every message that has arrived.
-func (c *Cluster) deliver() {
-	for {
-		m, _, ok := c.net.Deliver(c.now)
-		if !ok {
-			return
-		}
-		if inbox := c.inboxOf(m.To); inbox != nil {
-			inbox.inbox = append(inbox.inbox, m)
-			continue
-		}
-		c.handOver(m, m.Sent, false)
-	}
-}
-
-// handOver lets a node take one message in.
-func (c *Cluster) handOver(m *simnet.Message, cause uint64, held bool) {
-	seq := c.journal.Append(m.To, cause, journal.MessageDelivered{
-		Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Held: held,
-	})
-	for _, b := range c.brokers {
-		if b.Node() == m.To {
-			c.send(m.To, b.Receive(c.now, m, seq, &c.journal))
-			return
-		}
-	}
-	for i := range c.clients {
-		if n := &c.clients[i]; n.id() == m.To {
-			c.send(m.To, c.receive(n, m, seq))
-			c.divideAnew(0)
-			return
-		}
-	}
-	c.admin.Receive(m, seq, &c.journal)
 }
 
 // fireTimers lets every timer that is due fire.
 func (c *Cluster) fireTimers() {
+	if due, ok := c.controller.NextDue(); ok && due <= c.now && c.inboxOf(controllerNode) == nil {
+		c.send(controllerNode, c.controller.Tick(c.now, &c.journal))
+	}
 	for _, b := range c.brokers {
 		if due, ok := b.NextDue(); ok && due <= c.now && c.inboxOf(b.Node()) == nil {
-			c.send(b.Node(), b.Tick(c.now, &c.journal))
+			c.act(b, b.Tick(c.now, &c.journal))
 		}
 	}
 	for i := range c.clients {
@@ -94,17 +68,160 @@ func (c *Cluster) fireTimers() {
 			c.send(n.id(), c.fire(n))
 		}
 	}
+	if due, ok := c.admin.NextDue(); ok && due <= c.now {
+		c.send(adminNode, c.admin.Tick(c.now, &c.journal))
+	}
 }
 
-// send puts what a node wants sent on the network.
+// deliver hands over every message that has arrived.
+func (c *Cluster) deliver() {
+	for {
+		m, fate, ok := c.net.Deliver(c.now)
+		if !ok {
+			return
+		}
+		switch fate {
+		case simnet.Held:
+			c.journal.Append(m.From, m.Sent, journal.MessageHeld{Message: m.ID, To: m.To, API: m.API(), Response: m.IsResponse()})
+		case simnet.Dropped:
+			c.dropped(m)
+		case simnet.Stale:
+			c.lost(m, m.Sent, "its connection was closed before")
+		case simnet.Doubled:
+			c.arrived(m)
+			c.arrived(m)
+		default:
+			c.arrived(m)
+		}
+	}
+}
+
+// lost journals that a message did not arrive.
+func (c *Cluster) lost(m *simnet.Message, cause uint64, why string) uint64 {
+	return c.journal.Append(m.To, cause, journal.MessageLost{Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Why: why})
+}
+
+// dropped lets both ends of a message's connection learn that it is gone.
+func (c *Cluster) dropped(m *simnet.Message) {
+	seq := c.lost(m, m.Sent, "the link dropped it, and with it the connection")
+	c.reset(m.Client(), m.Server(), seq)
+}
+
+// arrived lets a message into its node's machine.
+func (c *Cluster) arrived(m *simnet.Message) {
+	if b := c.broker(m.To); b != nil && !b.Up() || c.clientDown(m.To) {
+		c.nobody(m)
+		return
+	}
+	if b := c.broker(m.To); b != nil && b.State() == broker.Starting && m.Request != nil {
+		c.nobody(m)
+		return
+	}
+	if inbox := c.inboxOf(m.To); inbox != nil {
+		inbox.inbox = append(inbox.inbox, m)
+		return
+	}
+	c.handOver(m, m.Sent, false)
+}
+
+// nobody deals with a message for a machine on which no process listens.
+func (c *Cluster) nobody(m *simnet.Message) {
+	b := c.broker(m.To)
+	switch {
+	case b != nil && b.State() == broker.PowerOff:
+		c.net.Lose(m)
+		c.lost(m, m.Sent, "the machine has no power")
+	case m.Request != nil:
+		seq := c.lost(m, m.Sent, "no process listens there")
+		c.note(c.net.Refuse(c.now, m), seq)
+	default:
+		c.lost(m, m.Sent, "the process that it was for is gone")
+	}
+}
+
+// handOver lets a node take one message in.
+func (c *Cluster) handOver(m *simnet.Message, cause uint64, held bool) {
+	if m.IsReset() {
+		c.reset(m.To, m.From, cause)
+		return
+	}
+	seq := c.journal.Append(m.To, cause, journal.MessageDelivered{
+		Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Held: held,
+	})
+	if b := c.broker(m.To); b != nil {
+		c.act(b, b.Receive(c.now, m, seq, &c.journal))
+		return
+	}
+	if m.To == controllerNode {
+		c.send(m.To, c.controller.Receive(c.now, m, seq, &c.journal))
+		return
+	}
+	if n := c.client(m.To); n != nil {
+		c.send(m.To, c.receive(n, m, seq))
+		c.divideAnew(0)
+		return
+	}
+	c.admin.Receive(m, seq, &c.journal)
+}
+
+// reset tells a client, of whatever kind the node is, that its connection to a server is gone.
+func (c *Cluster) reset(node, server kafka.NodeID, cause uint64) {
+	if b := c.broker(node); b != nil {
+		if b.Up() {
+			seq := c.journal.Append(node, cause, journal.ConnectionReset{Server: server})
+			c.act(b, b.Disconnected(c.now, server, seq, &c.journal))
+		}
+		return
+	}
+	switch n := c.client(node); {
+	case n == nil && node == adminNode:
+		c.send(node, c.admin.Disconnected(c.now, server, cause, &c.journal))
+	case n == nil || c.clientDown(node):
+	case n.producer != nil:
+		c.send(node, n.producer.Disconnected(c.now, server, cause, &c.outside, &c.journal))
+	default:
+		c.send(node, n.consumer.Disconnected(c.now, server, cause, &c.outside, &c.journal))
+	}
+}
+
+// act sends what a broker wants sent, and lets its connections die if its process has ended.
+func (c *Cluster) act(b *broker.Broker, sends []simnet.Send) {
+	c.send(b.Node(), sends)
+	if !b.Up() {
+		c.die(b.Node(), uint64(c.journal.Len()), true)
+	}
+}
+
+// die ends a node's connections, and its pause.
+func (c *Cluster) die(node kafka.NodeID, cause uint64, machineOn bool) {
+	for _, m := range c.net.Die(c.now, node, machineOn) {
+		c.note(m, cause)
+	}
+	c.paused = slices.DeleteFunc(slices.Clone(c.paused), func(p pausedNode) bool { return p.node == node })
+}
+
+// send puts what a node wants sent on the network, and closes the connections that it wants closed.
 func (c *Cluster) send(from kafka.NodeID, sends []simnet.Send) {
 	for _, s := range sends {
-		m := c.net.Send(c.now, from, s)
-		m.Sent = c.journal.Append(from, s.Cause, journal.MessageSent{
-			Message: m.ID, To: m.To, API: m.API(), Version: m.Version(), Correlation: m.Correlation,
-			Response: m.IsResponse(), Arrives: m.DueAt - c.now,
-		})
+		switch s.Close {
+		case simnet.CloseOwn:
+			c.net.CloseOwn(from, s.To)
+		case simnet.CloseTheir:
+			if m := c.net.CloseTheir(c.now, from, s.To); m != nil {
+				c.note(m, s.Cause)
+			}
+		default:
+			c.note(c.net.Send(c.now, from, s), s.Cause)
+		}
 	}
+}
+
+// note journals that a message was sent.
+func (c *Cluster) note(m *simnet.Message, cause uint64) {
+	m.Sent = c.journal.Append(m.From, cause, journal.MessageSent{
+		Message: m.ID, To: m.To, API: m.API(), Version: m.Version(), Correlation: m.Correlation,
+		Response: m.IsResponse(), Arrives: m.DueAt - c.now,
+	})
 }
 
 // inboxOf gives the paused node of that name, nil if it runs.
@@ -128,34 +245,4 @@ func (c *Cluster) checkBounds() error {
 		}
 	}
 	return c.broken
-}
-
-// receive lets a client take one message in.
-func (c *Cluster) receive(n *clientNode, m *simnet.Message, cause uint64) []simnet.Send {
-	if n.producer != nil {
-		return n.producer.Receive(c.now, m, cause, &c.journal)
-	}
-	return n.consumer.Receive(c.now, c.tick, m, cause, &c.outside, &c.journal)
-}
-
-// fire lets a client's timers fire.
-func (c *Cluster) fire(n *clientNode) []simnet.Send {
-	if n.producer != nil {
-		return n.producer.Tick(c.now, &c.outside, &c.journal)
-	}
-	return n.consumer.Tick(c.now, c.tick, &c.outside, &c.journal)
-}
-
-func (n *clientNode) id() kafka.NodeID {
-	if n.producer != nil {
-		return n.producer.Node()
-	}
-	return n.consumer.Node()
-}
-
-func (n *clientNode) nextDue() (kafka.Millis, bool) {
-	if n.producer != nil {
-		return n.producer.NextDue()
-	}
-	return n.consumer.NextDue()
 }

@@ -3,7 +3,7 @@ package engine
 // SizeBytes estimates the memory that the run holds and shares with its clones: log bytes and journal.
 func (c *Cluster) SizeBytes() int {
 	const bytesPerEvent = 180 // the envelope of 56 bytes, a body, and what it refers to
-	bytes := c.journal.Len() * bytesPerEvent
+	bytes := c.journal.Len()*bytesPerEvent + c.outside.SizeBytes() + c.controller.LogBytes()
 	for _, b := range c.brokers {
 		bytes += b.LogBytes()
 	}

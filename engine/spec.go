@@ -15,6 +15,14 @@ type (
 	ConsumerConfig = client.ConsumerConfig
 	Workload       = client.Workload
 	KeyBy          = client.KeyBy
+	Idempotence    = client.Idempotence
+)
+
+// The values of enable.idempotence.
+const (
+	IdempotenceUnset = client.IdempotenceUnset
+	IdempotenceOn    = client.IdempotenceOn
+	IdempotenceOff   = client.IdempotenceOff
 )
 
 // DefaultProducerConfig gives the producer's defaults of Kafka 4.2.
@@ -30,17 +38,38 @@ func DefaultConsumerConfig(topic string) ConsumerConfig { return client.DefaultC
 type Spec struct {
 	TickMillis kafka.Millis // virtual time of one tick, tick.ms
 	Latency    kafka.Millis // of every link, at least 1 ms
+	Cluster    ClusterSpec
 	Topic      TopicSpec
 	Producers  []ProducerSpec // p0, p1, …
 	Group      GroupSpec
 	MaxEvents  int // bound of the journal; 0: none
 }
 
+// ClusterSpec is the brokers of a run, b1, b2, …, and their controller. Settings have Kafka's names.
+type ClusterSpec struct {
+	Brokers           int
+	Racks             []string     // broker.rack of b1, b2, …; nil: none
+	HeartbeatInterval kafka.Millis // broker.heartbeat.interval.ms
+	SessionTimeout    kafka.Millis // broker.session.timeout.ms
+	ReplicaLagTimeMax kafka.Millis // replica.lag.time.max.ms
+	UncleanElection   bool         // unclean.leader.election.enable
+	ELR               bool         // eligible.leader.replicas.version is 1
+	RackAware         bool         // replica.selector.class is RackAwareReplicaSelector
+}
+
+// DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2.
+func DefaultCluster(brokers int) ClusterSpec {
+	return ClusterSpec{Brokers: brokers, HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000, ELR: true}
+}
+
 // TopicSpec is the one topic of a run.
 type TopicSpec struct {
-	Name       string
-	Partitions int
-	Config     storage.Config
+	Name              string
+	Partitions        int
+	ReplicationFactor int                // 0: 1
+	Replicas          [][]kafka.BrokerID // of each partition, the preferred leader first; nil: the controller places them
+	MinInsyncReplicas int                // min.insync.replicas; 0: the default, 1
+	Config            storage.Config
 }
 
 // ProducerSpec is one producer with its application.
@@ -62,12 +91,13 @@ type GroupSpec struct {
 
 // The bounds of a run.
 const (
+	MaxBrokers        = 9
 	MaxPartitions     = 64
 	MaxMembers        = 64
 	MaxProducers      = 8
 	MaxValueBytes     = 64 << 10 // of one record
 	MaxRecordsPerTick = 100      // that the workloads hand in
-	MaxLogBytes       = 32 << 20 // of all .log files together
+	MaxLogBytes       = 32 << 20 // of all .log files of a broker together
 )
 
 // LimitError says which bound was met.
@@ -81,6 +111,9 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s: %d; a run may have at most %d", e.What, e.Found, e.Allowed)
 }
 
+// replicationFactor is the topic's replication factor.
+func (s *TopicSpec) replicationFactor() int { return max(s.ReplicationFactor, 1) }
+
 // check refuses a spec that is out of bounds.
 func (s *Spec) check() error {
 	rate, value := 0, 0
@@ -91,6 +124,7 @@ func (s *Spec) check() error {
 		value = max(value, p.Workload.ValueBytes)
 	}
 	for _, bound := range []LimitError{
+		{"brokers", s.Cluster.Brokers, MaxBrokers},
 		{"partitions", s.Topic.Partitions, MaxPartitions},
 		{"members", s.Group.Consumers, MaxMembers},
 		{"producers", len(s.Producers), MaxProducers},
@@ -101,13 +135,17 @@ func (s *Spec) check() error {
 			return &bound
 		}
 	}
-	if s.Topic.Partitions < 1 {
+	switch rf := s.Topic.replicationFactor(); {
+	case s.Cluster.Brokers < 1:
+		return fmt.Errorf("%d brokers; at least 1 is needed", s.Cluster.Brokers)
+	case rf > s.Cluster.Brokers:
+		return fmt.Errorf("replication factor %d with %s: every replica needs a broker of its own (Kafka answers INVALID_REPLICATION_FACTOR); at most %d is allowed",
+			rf, kafka.Count(s.Cluster.Brokers, "broker"), s.Cluster.Brokers)
+	case s.Topic.Partitions < 1:
 		return fmt.Errorf("topic %s: %d partitions; at least 1 is needed", s.Topic.Name, s.Topic.Partitions)
-	}
-	if s.Group.Config.MaxPollRecords < 1 {
+	case s.Group.Config.MaxPollRecords < 1:
 		return fmt.Errorf("max.poll.records = %d; it must be at least 1", s.Group.Config.MaxPollRecords)
-	}
-	if s.TickMillis < 1 || s.Latency < 1 {
+	case s.TickMillis < 1 || s.Latency < 1:
 		return fmt.Errorf("tick.ms = %d and latency = %d ms; both must be at least 1", s.TickMillis, s.Latency)
 	}
 	_, err := assignor.ByName(s.Group.Assignor)

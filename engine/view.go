@@ -1,10 +1,15 @@
 package engine
 
 import (
+	"strconv"
+
 	"loglab/engine/broker"
 	"loglab/engine/client"
 	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+	"loglab/engine/replication"
 	"loglab/engine/simnet"
+	"loglab/engine/storage"
 )
 
 // View is the cluster at one moment as an immutable value: sorted slices, no live pointers. Its JSON
@@ -12,6 +17,7 @@ import (
 type View struct {
 	Tick        kafka.Tick      `json:"tick"`
 	Now         kafka.Millis    `json:"now_ms"` // virtual time
+	Controller  ControllerView  `json:"controller"`
 	Brokers     []BrokerView    `json:"brokers"`
 	Partitions  []PartitionView `json:"partitions"` // by index
 	Groups      []GroupView     `json:"groups"`
@@ -30,33 +36,67 @@ type Sight = client.Sight
 // DestinationView is what the destination of the consumers' applications holds.
 type DestinationView = client.DestinationView
 
-// BrokerView is one broker.
-type BrokerView struct {
-	ID     kafka.BrokerID `json:"id"`
-	Node   kafka.NodeID   `json:"node"`
-	Paused bool           `json:"paused"`
-	Parked int            `json:"parked_fetches"`
+// ControllerView is the controller.
+type ControllerView struct {
+	Node         kafka.NodeID   `json:"node"`
+	Paused       bool           `json:"paused"`
+	LogEndOffset kafka.Offset   `json:"metadata_log_end_offset"`
+	Image        metadata.Image `json:"-"` // what holds
 }
 
-// PartitionView is one partition as its leader has it.
+// BrokerView is one broker. What it knows of the cluster may be older than what the controller has.
+type BrokerView struct {
+	ID             kafka.BrokerID `json:"id"`
+	Node           kafka.NodeID   `json:"node"`
+	Rack           string         `json:"rack"`
+	State          broker.State   `json:"state"`
+	Paused         bool           `json:"paused"`
+	Fenced         bool           `json:"fenced"`            // as the controller has it
+	Epoch          int64          `json:"broker_epoch"`      // -1: none yet
+	MetadataOffset kafka.Offset   `json:"metadata_offset"`   // it has applied the records below
+	DiskDelay      kafka.Millis   `json:"disk_delay_ms"`     // of each write
+	LastHeartbeat  kafka.Millis   `json:"last_heartbeat_ms"` // virtual time, as the controller has it
+	Parked         int            `json:"parked_fetches"`
+	Waiting        int            `json:"parked_produces"`
+	Image          metadata.Image `json:"-"` // what it knows
+}
+
+// PartitionView is one partition as the controller has it, with the replicas as they are.
 type PartitionView struct {
 	kafka.TopicPartition
-	Leader      kafka.BrokerID       `json:"leader"`
-	LeaderEpoch kafka.LeaderEpoch    `json:"leader_epoch"`
-	ISR         []kafka.BrokerID     `json:"isr"`
-	Replicas    []ReplicaView        `json:"replicas"`
-	Log         broker.PartitionView `json:"-"` // the leader's log with its bytes
+	Leader         kafka.BrokerID    `json:"leader"` // -1: none
+	LeaderEpoch    kafka.LeaderEpoch `json:"leader_epoch"`
+	PartitionEpoch int32             `json:"partition_epoch"`
+	ISR            []kafka.BrokerID  `json:"isr"`
+	ELR            []kafka.BrokerID  `json:"eligible_leader_replicas"`
+	LastKnownELR   []kafka.BrokerID  `json:"last_known_eligible_leader_replicas"`
+	MinISR         int               `json:"min_insync_replicas"` // effective: at most the number of replicas
+	Replicas       []ReplicaView     `json:"replicas"`            // in the order of assignment
+	Log            LogView           `json:"-"`                   // of the replica that clients are served from
 }
 
-// ReplicaView is one replica's log in numbers.
+// LogView is one replica's log with its bytes.
+type LogView struct {
+	LogStartOffset kafka.Offset      // inclusive
+	HighWatermark  kafka.Offset      // exclusive
+	LogEndOffset   kafka.Offset      // exclusive
+	Segments       []storage.Segment // oldest first
+	Bytes          int               // of all .log files
+}
+
+// ReplicaView is one replica.
 type ReplicaView struct {
-	Broker           kafka.BrokerID `json:"broker"`
-	LogStartOffset   kafka.Offset   `json:"log_start_offset"`   // inclusive
-	LogEndOffset     kafka.Offset   `json:"log_end_offset"`     // exclusive
-	HighWatermark    kafka.Offset   `json:"high_watermark"`     // exclusive
-	LastStableOffset kafka.Offset   `json:"last_stable_offset"` // exclusive
-	Segments         int            `json:"segments"`
-	Bytes            int            `json:"log_bytes"`
+	Broker           kafka.BrokerID   `json:"broker"`
+	Online           bool             `json:"online"`             // its broker's process runs and has opened it
+	Role             replication.Role `json:"role"`               // as its broker believes
+	LogStartOffset   kafka.Offset     `json:"log_start_offset"`   // inclusive
+	LogEndOffset     kafka.Offset     `json:"log_end_offset"`     // exclusive
+	HighWatermark    kafka.Offset     `json:"high_watermark"`     // exclusive
+	LastStableOffset kafka.Offset     `json:"last_stable_offset"` // exclusive
+	Segments         int              `json:"segments"`
+	Bytes            int              `json:"log_bytes"`
+
+	Replica *broker.ReplicaView `json:"-"` // all that its broker has of it; nil: it is not online
 }
 
 // GroupView is one consumer group.
@@ -119,12 +159,7 @@ type MessageView struct {
 // View gives the cluster's state.
 func (c *Cluster) View() View {
 	v := View{Tick: c.tick, Now: c.now, Brokers: []BrokerView{}, Groups: []GroupView{}, Producers: []ProducerView{}, UnderWay: []MessageView{}}
-	for _, b := range c.brokers {
-		v.Brokers = append(v.Brokers, BrokerView{ID: brokerID, Node: b.Node(), Paused: c.inboxOf(b.Node()) != nil, Parked: b.ParkedFetches()})
-		for _, p := range b.Partitions() {
-			v.Partitions = append(v.Partitions, partitionView(p))
-		}
-	}
+	c.viewCluster(&v)
 	group := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}, Divided: c.divided}
 	for _, n := range c.clients {
 		if n.consumer != nil {
@@ -151,21 +186,81 @@ func (c *Cluster) View() View {
 			v.UnderWay = append(v.UnderWay, messageView(m, true))
 		}
 	}
+	for _, m := range c.net.Waiting() {
+		v.UnderWay = append(v.UnderWay, messageView(m, true))
+	}
 	for _, m := range c.net.UnderWay() {
 		v.UnderWay = append(v.UnderWay, messageView(m, false))
 	}
 	return v
 }
 
-func partitionView(p broker.PartitionView) PartitionView {
-	return PartitionView{
-		TopicPartition: p.TopicPartition, Leader: brokerID, LeaderEpoch: p.LeaderEpoch, ISR: []kafka.BrokerID{brokerID},
-		Replicas: []ReplicaView{{
-			Broker: brokerID, LogStartOffset: p.LogStartOffset, LogEndOffset: p.LogEndOffset, HighWatermark: p.HighWatermark,
-			LastStableOffset: p.HighWatermark, Segments: len(p.Segments), Bytes: p.Bytes,
-		}},
-		Log: p,
+// viewCluster fills in controller, brokers and partitions.
+func (c *Cluster) viewCluster(v *View) {
+	held := c.controller.View()
+	v.Controller = ControllerView{Node: held.Node, Paused: c.inboxOf(held.Node) != nil, LogEndOffset: held.LogEndOffset, Image: held.Image}
+	var each []broker.View
+	for i, b := range c.brokers {
+		seen := b.View(c.now)
+		each = append(each, seen)
+		known, _ := held.Image.Broker(seen.ID)
+		shown := BrokerView{
+			ID: seen.ID, Node: b.Node(), Rack: seen.Rack, State: seen.State, Paused: c.inboxOf(b.Node()) != nil, Fenced: known.Fenced, Epoch: seen.Epoch,
+			MetadataOffset: seen.Image.Offset, DiskDelay: seen.Delay, Parked: seen.Fetches, Waiting: seen.Produces, Image: seen.Image,
+		}
+		if i < len(held.Brokers) {
+			shown.LastHeartbeat = held.Brokers[i].LastHeartbeat
+		}
+		v.Brokers = append(v.Brokers, shown)
 	}
+	topic, _ := held.Image.Topic(c.spec.Topic.Name)
+	for i, p := range topic.Partitions {
+		tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
+		v.Partitions = append(v.Partitions, c.partitionView(tp, p, held.Image, each))
+	}
+}
+
+func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, image metadata.Image, each []broker.View) PartitionView {
+	v := PartitionView{
+		TopicPartition: tp, Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.PartitionEpoch,
+		ISR: orEmpty(p.ISR), ELR: orEmpty(p.ELR), LastKnownELR: orEmpty(p.LastKnownELR), MinISR: min(c.minISR(image), len(p.Replicas)),
+	}
+	for _, id := range p.Replicas {
+		r := ReplicaView{Broker: id, Role: replication.Offline}
+		replicas := each[id-1].Replicas
+		for i := range replicas {
+			if has := &replicas[i]; has.TopicPartition == tp {
+				r = ReplicaView{
+					Broker: id, Online: true, Role: has.Role, LogStartOffset: has.LogStartOffset, LogEndOffset: has.LogEndOffset, HighWatermark: has.HighWatermark,
+					LastStableOffset: has.HighWatermark, Segments: len(has.Segments), Bytes: has.Bytes, Replica: has,
+				}
+			}
+		}
+		if r.Online && (v.Log.Segments == nil || id == p.Leader) {
+			v.Log = LogView{
+				LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LogEndOffset: r.LogEndOffset, Segments: r.Replica.Segments, Bytes: r.Bytes,
+			}
+		}
+		v.Replicas = append(v.Replicas, r)
+	}
+	return v
+}
+
+// minISR gives the min.insync.replicas of the topic.
+func (c *Cluster) minISR(image metadata.Image) int {
+	text, ok := image.TopicSetting(c.spec.Topic.Name, metadata.MinInSyncReplicas)
+	if n, err := strconv.Atoi(text); ok && err == nil {
+		return n
+	}
+	return 1
+}
+
+// orEmpty gives a list that is written as [] when it is empty.
+func orEmpty(ids []kafka.BrokerID) []kafka.BrokerID {
+	if ids == nil {
+		return []kafka.BrokerID{}
+	}
+	return ids
 }
 
 func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) MemberView {

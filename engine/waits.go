@@ -5,6 +5,9 @@ import "loglab/engine/kafka"
 // NextTimer is when a node's next timer fires, in virtual time, and what the node then does, in words; ok
 // is false when none is set or the node is not there. The timer of a paused node waits until it is resumed.
 func (c *Cluster) NextTimer(node kafka.NodeID) (due kafka.Millis, does string, ok bool) {
+	if node == controllerNode {
+		return c.controller.NextTimer()
+	}
 	for _, b := range c.brokers {
 		if b.Node() == node {
 			return b.NextTimer()

@@ -37,9 +37,10 @@ func runCluster(t *testing.T, codec record.Codec, timestampType record.Timestamp
 	config := storage.DefaultConfig()
 	config.SegmentBytes, config.IndexIntervalBytes, config.MessageTimestampType = 3000, 200, timestampType
 	producer := engine.DefaultProducerConfig("orders")
+	producer.EnableIdempotence = engine.IdempotenceOff
 	producer.Compression, producer.Partitioner, producer.Keyless = codec, partitioner.Names()[0], partitioner.KeylessNames()[0]
 	cluster, err := engine.New(&engine.Spec{
-		TickMillis: 10, Latency: 10,
+		TickMillis: 10, Latency: 10, Cluster: engine.DefaultCluster(1),
 		Topic:     engine.TopicSpec{Name: "orders", Partitions: 3, Config: config},
 		Producers: []engine.ProducerSpec{{Config: producer, Workload: engine.Workload{Entities: []string{"a", "b", ""}, Rate: 4, Every: 10, ValueBytes: 40}}},
 		Group:     engine.GroupSpec{Name: "billing", Consumers: 2, Assignor: assignor.Names()[0], Config: engine.DefaultConsumerConfig("orders")},

@@ -9,6 +9,7 @@
 // with one line. The questions are drawn from a seed, which every test prints.
 //
 //	TestLog                 Kafka's UnifiedLog appends, rolls, indexes, reads and refuses as engine/storage does
+//	TestReplica             and follows, truncates, knows producers, stops and recovers as it does
 //	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes
 //	TestDump                DumpLogSegments reads what runs wrote as "loglab dump --json" does
 //	TestBatches             MemoryRecords and engine/record write and read the same batches
@@ -19,6 +20,9 @@
 //	TestStickyRuns          RecordAccumulator places, batches and drains records as engine/client does
 //	TestSticky480Runs       and as Kafka 3.2.3's did
 //	TestAssignors           RangeAssignor and RoundRobinAssignor
+//	TestMetadataRecords     MetadataRecordSerde and engine/metadata write and read the same records
+//	TestPartitionChanges    PartitionChangeBuilder elects and changes ISR and ELR as engine/controller does
+//	TestPlacement           StripedReplicaPlacer places replicas as engine/controller does, from the same draws
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions
 //	TestLibrdkafkaKeyless   and which keys they take for none

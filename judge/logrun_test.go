@@ -21,22 +21,28 @@ const startTime kafka.Timestamp = 1_700_000_000_000
 
 // logRun drives our log, and notes what Kafka's is to be asked and what ours said.
 type logRun struct {
-	rnd       prng.Rand
-	disk      simdisk.Disk
-	log       *storage.Log
-	now       kafka.Timestamp
-	pace      int // how far the clock moves at most from one batch to the next
-	epoch     kafka.LeaderEpoch
-	producers []record.Options // each with the sequence of its next batch
-	bounds    []kafka.Offset   // between the batches: where a high watermark can be
-	rolls     []storage.RollReason
-	questions []string
-	ours      []string
+	rnd        prng.Rand
+	disk       simdisk.Disk
+	log        *storage.Log
+	now        kafka.Timestamp
+	pace       int // how far the clock moves at most from one batch to the next
+	epoch      kafka.LeaderEpoch
+	producers  []record.Options // each with the sequence of its next batch
+	bounds     []kafka.Offset   // between the batches: where a high watermark can be
+	rolls      []storage.RollReason
+	refusals   map[string]int // by error code
+	duplicates int
+	questions  []string
+	ours       []string
 }
 
-func newLogRun(rnd prng.Rand, dir string) *logRun {
-	r := &logRun{rnd: rnd, now: startTime, bounds: []kafka.Offset{0}}
+// newLogRun makes an empty log with drawn settings, in which change may still change something.
+func newLogRun(rnd prng.Rand, dir string, change ...func(*storage.Config)) *logRun {
+	r := &logRun{rnd: rnd, now: startTime, bounds: []kafka.Offset{0}, refusals: map[string]int{}}
 	config := r.drawConfig()
+	for _, f := range change {
+		f(&config)
+	}
 	r.pace = r.oneOf(1, 30, 30) // a clock that stands still lets the offset index fill up first
 	r.log = storage.New(&r.disk, "orders-0", config, r.now)
 	r.ask("ok", "open %s %d %s", dir, r.now, settingsOf(config))
@@ -81,9 +87,11 @@ func settingsOf(c storage.Config) string {
 		policy = "compact"
 	}
 	return fmt.Sprintf("internal.segment.bytes=%d segment.ms=%d segment.index.bytes=%d index.interval.bytes=%d max.message.bytes=%d "+
-		"message.timestamp.type=%s message.timestamp.before.max.ms=%d message.timestamp.after.max.ms=%d cleanup.policy=%s max.compaction.lag.ms=%d",
+		"message.timestamp.type=%s message.timestamp.before.max.ms=%d message.timestamp.after.max.ms=%d cleanup.policy=%s max.compaction.lag.ms=%d "+
+		"producer.id.expiration.ms=%d",
 		c.SegmentBytes, c.SegmentMillis, c.SegmentIndexBytes, c.IndexIntervalBytes, c.MaxMessageBytes,
-		c.MessageTimestampType, c.TimestampBeforeMaxMillis, c.TimestampAfterMaxMillis, policy, c.MaxCompactionLagMillis)
+		c.MessageTimestampType, c.TimestampBeforeMaxMillis, c.TimestampAfterMaxMillis, policy, c.MaxCompactionLagMillis,
+		c.ProducerIDExpirationMillis)
 }
 
 // step lets some time pass, appends a batch, and now and then looks something up.
@@ -129,8 +137,12 @@ func (r *logRun) append(batch []byte) (taken bool) {
 	question := fmt.Sprintf("append %x %d %d", batch, r.epoch, r.now)
 	appended, err := r.log.Append(batch, r.epoch, r.now)
 	if err != nil {
+		r.refusals[codeOf(err)]++
 		r.ask(codeOf(err), "%s", question)
 		return false
+	}
+	if appended.Duplicate {
+		r.duplicates++
 	}
 	r.ask(fmt.Sprintf("%d %d %d", appended.BaseOffset, appended.LastOffset, appended.LogAppendTime), "%s", question)
 	r.bounds = append(r.bounds, r.log.LogEndOffset())

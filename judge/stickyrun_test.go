@@ -103,6 +103,7 @@ type producerRun struct {
 func newProducerRun(t *testing.T, rnd *prng.Rand, rule string, d *dialogue) *producerRun {
 	t.Helper()
 	config := client.DefaultProducerConfig(runsTopic)
+	config.EnableIdempotence = client.IdempotenceOff
 	config.Keyless = rule
 	config.BatchSize = 100 + rnd.IntN(900)
 	config.Linger = kafka.Millis(rnd.IntN(12))
@@ -116,13 +117,14 @@ func newProducerRun(t *testing.T, rnd *prng.Rand, rule string, d *dialogue) *pro
 		partitions: 1 + rnd.IntN(6), first: true, dialogue: d, seen: tally{},
 	}
 	var err error
-	r.producer, err = client.NewProducer("p0", runsBroker, 0, config, client.Workload{}, r.draws, r.draws)
+	r.producer, err = client.NewProducer("p0", []kafka.NodeID{runsBroker}, 0, config, client.Workload{}, r.draws, r.draws)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := r.producer.Tick(r.now, &r.outside, &r.journal)
 	metadata := kmsg.NewPtrMetadataResponse()
 	metadata.Version = 13
+	metadata.Brokers = []kmsg.MetadataResponseBroker{{NodeID: 1, Host: runsBroker}}
 	topic := kmsg.NewMetadataResponseTopic()
 	topic.Topic = kmsg.StringPtr(runsTopic)
 	for p := range r.partitions {
@@ -131,7 +133,7 @@ func newProducerRun(t *testing.T, rnd *prng.Rand, rule string, d *dialogue) *pro
 		topic.Partitions = append(topic.Partitions, partition)
 	}
 	metadata.Topics = append(metadata.Topics, topic)
-	r.producer.Receive(r.now, &simnet.Message{From: runsBroker, To: "p0", Response: metadata, Correlation: ask[0].Correlation}, 0, &r.journal)
+	r.producer.Receive(r.now, &simnet.Message{From: runsBroker, To: "p0", Response: metadata, Correlation: ask[0].Correlation}, 0, &r.outside, &r.journal)
 	d.ask("ok", "producer %d %d %d %d %d", config.BatchSize, config.Linger, config.MaxRequestSize, config.MaxInFlight, r.partitions)
 	return r
 }
@@ -188,7 +190,7 @@ func (r *producerRun) answer() {
 	}
 	response.Topics = append(response.Topics, topic)
 	message := &simnet.Message{From: runsBroker, To: "p0", Response: response, Correlation: send.Correlation}
-	r.dialogue.ask(r.sent(r.producer.Receive(r.now, message, 0, &r.journal)), "answered %d", r.now)
+	r.dialogue.ask(r.sent(r.producer.Receive(r.now, message, 0, &r.outside, &r.journal)), "answered %d", r.now)
 }
 
 func (r *producerRun) produce(key []byte, valueSize int) {

@@ -59,7 +59,9 @@ func EventLine(a Address, e journal.Event) view.EventLine {
 	line.Term = termOfKind[e.Body.Kind()]
 	line.Why.Label = fmt.Sprintf("Why did event %d happen?", e.Seq)
 	switch e.Body.(type) {
-	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed:
+	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed,
+		journal.BatchExpired, journal.ProducerMemoryLost, journal.LogTruncationDetected, journal.ConnectionLost, journal.RequestTimedOut,
+		journal.RequestFailed:
 		line.Warn = true
 	}
 	return line

@@ -2,53 +2,71 @@ package broker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+	"loglab/engine/replication"
 	"loglab/engine/simdisk"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
 )
 
-// Topic is what a broker knows of a topic that it leads.
-type Topic struct {
-	Name       string
-	ID         [16]byte
-	Partitions int // at its creation
-	Config     storage.Config
-}
-
-// partition is one partition that this broker leads.
-type partition struct {
-	tp            kafka.TopicPartition
-	log           *storage.Log
-	highWatermark kafka.Offset // exclusive
-	leaderEpoch   kafka.LeaderEpoch
-}
-
-// Broker is one node.
+// Broker is one node: a machine with a disk, and a process that runs on it or not.
 type Broker struct {
-	id         kafka.BrokerID
-	node       kafka.NodeID
-	cluster    string          // the cluster's id
-	start      kafka.Timestamp // the wall clock at virtual time 0
-	disk       *simdisk.Disk
-	topic      Topic
-	partitions []partition   // by index
-	parked     []parkedFetch // in the order they came
+	config Config // only read
+	node   kafka.NodeID
+	disk   *simdisk.Disk
+	delay  kafka.Millis // of each write, while the disk is slow
+	starts uint64       // of the process so far
+	process
 }
 
-// New makes a broker that leads every partition of one empty topic. Cluster is the cluster's id, start the
-// wall clock's reading at virtual time 0; records that need the broker's clock are stamped with it plus the
-// virtual time.
-func New(id kafka.BrokerID, cluster string, start kafka.Timestamp, topic Topic) *Broker {
-	b := &Broker{id: id, node: NodeID(id), cluster: cluster, start: start, disk: &simdisk.Disk{}, topic: topic}
-	for range topic.Partitions {
-		b.addPartition(start)
-	}
+// process is what is lost when the process ends.
+type process struct {
+	state       State
+	incarnation [16]byte
+	epoch       int64 // broker epoch; -1 until the controller has given one
+	correlation int32
+
+	image    metadata.Image
+	replicas []*replication.Replica // sorted by topic and partition
+	fetchers []fetcher              // sorted by leader
+
+	parkedFetches  []parkedFetch   // in the order they came
+	parkedProduces []parkedProduce // in the order they came
+	writes         []*pendingWrite // that wait for a slow disk, in order
+
+	lifecycle  lifecycle
+	metadata   metadataFetcher
+	isr        isrManager
+	ids        producerIDs
+	checkpoint kafka.Millis // when the high watermarks are written next
+	shrink     kafka.Millis // when the in-sync replicas are looked at next
+	clean      bool         // the process before this one had ended in an orderly way
+	previous   int64        // its broker epoch; -1: not known
+}
+
+// State says how far a broker's process is.
+type State string
+
+// The states.
+const (
+	Down         State = "down"
+	PowerOff     State = "power off" // down, and the machine does not answer
+	Starting     State = "starting"  // registered at most; clients cannot connect yet
+	Running      State = "running"
+	ShuttingDown State = "shutting down" // it waits for the controller to move its leaders
+)
+
+// New makes a broker with an empty disk whose process does not run yet.
+func New(config Config) *Broker {
+	b := &Broker{config: config, node: NodeID(config.ID), disk: &simdisk.Disk{}}
+	b.state = Down
 	return b
 }
 
@@ -58,66 +76,237 @@ func NodeID(id kafka.BrokerID) kafka.NodeID { return kafka.NodeID(fmt.Sprintf("b
 // Node gives the broker's name on the network.
 func (b *Broker) Node() kafka.NodeID { return b.node }
 
+// State gives how far the process is.
+func (b *Broker) State() State { return b.state }
+
+// Up says whether a process runs.
+func (b *Broker) Up() bool { return b.state != Down && b.state != PowerOff }
+
 // clock gives the wall clock at now.
-func (b *Broker) clock(now kafka.Millis) kafka.Timestamp { return b.start + kafka.Timestamp(now) }
+func (b *Broker) clock(now kafka.Millis) kafka.Timestamp {
+	return b.config.Start + kafka.Timestamp(now)
+}
 
 // Receive handles one delivered message. Cause is the Seq of the event that says it was delivered.
 func (b *Broker) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
+	t := b.turn(now, j)
+	if b.delay > 0 && writes(m) {
+		b.delayWrite(t, m, cause)
+		return t.sends
+	}
+	b.receive(t, m, cause)
+	return t.sends
+}
+
+func (b *Broker) receive(t *turn, m *simnet.Message, cause uint64) {
+	switch {
+	case m.IsReset():
+		b.disconnected(t, m.From, cause)
+	case m.IsResponse():
+		b.takeResponse(t, m, cause)
+	default:
+		b.serve(t, m, cause)
+	}
+	b.ask(t)
+}
+
+// serve answers a request.
+func (b *Broker) serve(t *turn, m *simnet.Message, cause uint64) {
 	switch request := m.Request.(type) {
 	case *kmsg.ProduceRequest:
-		return b.produce(now, m, request, cause, j)
+		b.produce(t, m, request, cause)
 	case *kmsg.FetchRequest:
-		return b.fetch(now, m, request, cause, j)
+		b.fetch(t, m, request, cause)
 	case *kmsg.ListOffsetsRequest:
-		return answer(m, b.listOffsets(request), cause)
+		t.answer(m, b.listOffsets(request), cause)
+	case *kmsg.OffsetForLeaderEpochRequest:
+		t.answer(m, b.offsetForLeaderEpoch(request), cause)
 	case *kmsg.MetadataRequest:
-		return answer(m, b.metadata(request), cause)
-	case *kmsg.CreatePartitionsRequest:
-		return b.createPartitions(now, m, request, cause, j)
+		t.answer(m, b.describeCluster(request), cause)
+	case *kmsg.InitProducerIDRequest:
+		b.initProducerID(t, m, request, cause)
+	default:
+		panic(fmt.Sprintf("broker %d: no handler for %s", b.config.ID, m.API()))
 	}
-	panic(fmt.Sprintf("broker %d: no handler for %s", b.id, m.API()))
 }
 
-// answer makes the one response to a request.
-func answer(m *simnet.Message, response kmsg.Response, cause uint64) []simnet.Send {
-	return []simnet.Send{{To: m.From, Response: response, Correlation: m.Correlation, Connection: m.Connection, Cause: cause}}
+// takeResponse takes the answer to one of the broker's own requests.
+func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
+	for _, c := range b.calls() {
+		if !c.answers(m) {
+			continue
+		}
+		*c = call{}
+		switch response := m.Response.(type) {
+		case *kmsg.BrokerRegistrationResponse:
+			b.registered(t, response, cause)
+		case *kmsg.BrokerHeartbeatResponse:
+			b.heard(t, response, cause)
+		case *kmsg.AlterPartitionResponse:
+			b.isrAnswered(t, response, cause)
+		case *kmsg.AllocateProducerIDsResponse:
+			b.idsAllocated(response)
+		case *kmsg.ListOffsetsResponse:
+			b.leaderEndLearned(t, m.From, response, cause)
+		case *kmsg.FetchResponse:
+			if m.From == b.config.Controller {
+				b.metadataFetched(t, response, cause)
+			} else {
+				b.fetched(t, m.From, response, cause)
+			}
+		default:
+			panic(fmt.Sprintf("broker %d: no handler for a response of %s", b.config.ID, m.API()))
+		}
+		return
+	}
+	t.note(cause, journal.ResponseIgnored{Server: m.From, API: m.API(), Correlation: m.Correlation})
 }
 
-// NextDue is when the first parked fetch has waited long enough; ok is false when none is parked.
+// ask sends the requests of the broker's own that can be sent now.
+func (b *Broker) ask(t *turn) {
+	if !b.Up() {
+		return
+	}
+	b.keepAlive(t)
+	b.fetchMetadata(t)
+	b.sendProposals(t)
+	for i := range b.fetchers {
+		b.fetchFrom(t, &b.fetchers[i])
+	}
+}
+
+// Tick lets the timers that are due fire.
+func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
+	t := b.turn(now, j)
+	b.timeOut(t)
+	b.finishWrites(t)
+	b.expireParked(t)
+	if b.shrink <= now {
+		b.shrink = now + b.config.ReplicaLagTimeMax/2
+		b.shrinkISRs(t)
+	}
+	if b.checkpoint <= now {
+		b.checkpoint = now + b.config.CheckpointInterval
+		b.writeBack(now)
+		b.writeCheckpoints(t)
+	}
+	b.shutDownTimeOut(t)
+	b.ask(t)
+	return t.sends
+}
+
+// NextDue is when the next timer fires; ok is false when none is set.
 func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
-	for i, p := range b.parked {
-		if i == 0 || p.deadline < due {
-			due, ok = p.deadline, true
+	if !b.Up() {
+		return 0, false
+	}
+	due = min(b.checkpoint, b.shrink, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue())
+	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call} {
+		if c.open() {
+			due = min(due, c.deadline)
 		}
 	}
-	return due, ok
+	return due, due != never
 }
 
-// Tick answers the parked fetches whose wait is over.
-func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
-	return b.completeFetches(func(p parkedFetch) (uint64, bool) { return p.parked, p.deadline <= now })
-}
-
-// find gives the partition that a request names, or the protocol's error for one that is not here.
-func (b *Broker) find(topicID [16]byte, index int32) (*partition, error) {
-	if topicID != b.topic.ID {
+// find gives the replica that a request names by topic id, or the protocol's error for one that is not here.
+//
+// Source: ReplicaManager.getPartitionOrError.
+func (b *Broker) find(topicID [16]byte, index int32) (*replication.Replica, *kerr.Error) {
+	topic, ok := b.image.TopicByID(topicID)
+	if !ok {
 		return nil, kerr.UnknownTopicID
 	}
-	if index < 0 || int(index) >= len(b.partitions) {
+	return b.findIn(topic, index)
+}
+
+// findNamed gives the replica that a request names by topic name.
+func (b *Broker) findNamed(name string, index int32) (*replication.Replica, *kerr.Error) {
+	topic, ok := b.image.Topic(name)
+	if !ok {
 		return nil, kerr.UnknownTopicOrPartition
 	}
-	return &b.partitions[index], nil
+	return b.findIn(topic, index)
+}
+
+func (b *Broker) findIn(topic metadata.Topic, index int32) (*replication.Replica, *kerr.Error) {
+	if _, ok := topic.Partition(kafka.Partition(index)); !ok {
+		return nil, kerr.UnknownTopicOrPartition
+	}
+	if r := b.replica(kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(index)}); r != nil {
+		return r, nil
+	}
+	return nil, kerr.NotLeaderForPartition
+}
+
+// replica gives the broker's replica of a partition, nil if it has none.
+func (b *Broker) replica(tp kafka.TopicPartition) *replication.Replica {
+	at, ok := b.placeOf(tp)
+	if !ok {
+		return nil
+	}
+	return b.replicas[at]
+}
+
+func (b *Broker) placeOf(tp kafka.TopicPartition) (at int, ok bool) {
+	return slices.BinarySearchFunc(b.replicas, tp, func(r *replication.Replica, tp kafka.TopicPartition) int {
+		switch {
+		case r.TopicPartition == tp:
+			return 0
+		case r.TopicPartition.Less(tp):
+			return -1
+		}
+		return 1
+	})
 }
 
 // Clone gives a broker in the same state; see storage and simdisk for what is shared.
 func (b *Broker) Clone() *Broker {
 	c := *b
 	c.disk = b.disk.Clone()
-	c.partitions = make([]partition, len(b.partitions))
-	for i, p := range b.partitions {
-		p.log = p.log.Clone(c.disk)
-		c.partitions[i] = p
+	c.replicas = make([]*replication.Replica, len(b.replicas))
+	for i, r := range b.replicas {
+		c.replicas[i] = r.Clone(r.Log.Clone(c.disk))
 	}
-	c.parked = append([]parkedFetch(nil), b.parked...)
+	if b.metadata.log != nil {
+		c.metadata.log = b.metadata.log.Clone(c.disk)
+	}
+	c.fetchers = make([]fetcher, len(b.fetchers))
+	for i, f := range b.fetchers {
+		f.partitions = slices.Clone(f.partitions)
+		c.fetchers[i] = f
+	}
+	c.parkedFetches = slices.Clone(b.parkedFetches)
+	c.parkedProduces = slices.Clone(b.parkedProduces)
+	for i, p := range c.parkedProduces {
+		c.parkedProduces[i].results = slices.Clone(p.results)
+	}
+	c.writes = slices.Clone(b.writes)
 	return &c
+}
+
+// code gives the protocol's number of an error; 0 for none.
+func code(err *kerr.Error) int16 {
+	if err == nil {
+		return 0
+	}
+	return err.Code
+}
+
+// refusalOf gives the refusal that an error of storage is. Any other error is a fault of the engine.
+func refusalOf(err error) *storage.Refusal {
+	refusal, ok := err.(*storage.Refusal)
+	if !ok {
+		panic(err)
+	}
+	return refusal
+}
+
+// Disconnected tells the broker that its connection to a server is gone. Cause is the Seq of the event that
+// says so.
+func (b *Broker) Disconnected(now kafka.Millis, server kafka.NodeID, cause uint64, j *journal.Journal) []simnet.Send {
+	t := b.turn(now, j)
+	b.disconnected(t, server, cause)
+	b.ask(t)
+	return t.sends
 }

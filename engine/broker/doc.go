@@ -1,19 +1,26 @@
-// Package broker models one node of the cluster: it takes requests of Kafka's protocol off the network,
-// does them on the partitions it leads, and answers.
+// Package broker models one node of the cluster: a machine with a disk, and the process that takes requests of
+// Kafka's protocol off the network, does them on the replicas it has, and answers.
 //
 // A broker is a state machine. Receive takes a delivered message, Tick lets its timers fire, NextDue says
 // when the next one does; both return what the broker wants sent. It never sends by itself and knows no
 // clock but the now it is given.
 //
-// It serves Produce (13), Fetch (18), ListOffsets (11) and Metadata (13); each has a file of its own.
+// It serves Produce (13), Fetch (18), ListOffsets (11), OffsetForLeaderEpoch (4), Metadata (13) and
+// InitProducerID (5). It asks the controller: BrokerRegistration and BrokerHeartbeat (lifecycle.go), Fetch of
+// the metadata log (metadata_log.go), AlterPartition (isr.go), AllocateProducerIDs (producer_ids.go); and the
+// leaders that it follows: Fetch and ListOffsets (fetcher.go).
 //
-// Invariants: a partition's high watermark is at most its log end offset and never falls; a response is
-// made once for each request that wants one; a parked fetch is answered when its data is there or when
-// fetch.max.wait.ms is over, whichever comes first.
+// What a broker knows of the cluster is its image of the metadata, which may be old: it leads, follows and
+// answers by that.
 //
-// Simplified: there is one broker and every partition has the replication factor 1, so the in-sync
-// replicas are the leader alone and the high watermark moves with each append.
+// Invariants: a response is made once for each request that wants one; a parked fetch is answered when its data
+// is there or when its wait is over, a parked write when every in-sync replica has it, when it cannot be any
+// more, or when its time is over; at most one request of a kind is under way to the controller, and one to
+// each leader.
 //
 // Simplified: a request is handled in the instant it arrives; queues, threads, quotas and the request's
 // ApiVersions handshake are left out.
+//
+// Simplified: an unclean stop makes the next start check every segment; Kafka begins at the recovery point that
+// it had noted.
 package broker

@@ -1,119 +1,226 @@
 package broker
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/replication"
 	"loglab/engine/simnet"
-	"loglab/engine/storage"
 )
 
 // parkedFetch is a fetch that waits for data.
+//
+// Source: DelayedFetch.
 type parkedFetch struct {
 	message  *simnet.Message
 	deadline kafka.Millis
 	parked   uint64 // Seq of the event that says it was parked
 }
 
-// fetch answers at once when at least fetch.min.bytes are there, when a partition has an error or when
-// the request does not want to wait; otherwise it parks the request.
+// asks says whether the fetch names a partition.
+func (p *parkedFetch) asks(r *replication.Replica) bool {
+	for _, topic := range p.message.Request.(*kmsg.FetchRequest).Topics {
+		if topic.TopicID != r.TopicID {
+			continue
+		}
+		for _, rp := range topic.Partitions {
+			if rp.Partition == int32(r.TopicPartition.Partition) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reading is an answer to a fetch as the logs stand now.
+type reading struct {
+	response *kmsg.FetchResponse
+	minBytes int
+	bytes    int
+	atOnce   bool // an error, logs that diverge, or another replica to read from: it does not wait
+}
+
+// complete says whether the answer need not wait for more.
+func (r *reading) complete() bool { return r.atOnce || r.bytes >= r.minBytes }
+
+// fetch answers at once when at least fetch.min.bytes are there, when there is something to say of a partition,
+// or when the request does not want to wait; otherwise it parks the request. A follower's fetch also tells how
+// far the follower has come, after the answer has been read: the high watermark in it is the one from before.
 //
 // Simplified: fetch sessions are left out; each request names all its partitions and each response
 // carries all of them.
 //
-// Source: ReplicaManager.fetchMessages, DelayedFetch.
-func (b *Broker) fetch(now kafka.Millis, m *simnet.Message, r *kmsg.FetchRequest, cause uint64, j *journal.Journal) []simnet.Send {
-	response, bytes, failed := b.read(r)
-	if bytes >= int(r.MinBytes) || failed || r.MaxWaitMillis <= 0 {
-		return answer(m, response, cause)
+// Source: ReplicaManager.fetchMessages, Partition.fetchRecords.
+func (b *Broker) fetch(t *turn, m *simnet.Message, r *kmsg.FetchRequest, cause uint64) {
+	read, woken := b.readAndNote(t, r, cause)
+	b.wakeUp(t, woken)
+	if read.complete() || r.MaxWaitMillis <= 0 {
+		t.answer(m, read.response, cause)
+		return
 	}
-	parked := j.Append(b.node, cause, journal.FetchParked{From: m.From, MinBytes: r.MinBytes, MaxWait: kafka.Millis(r.MaxWaitMillis)})
-	b.parked = append(b.parked, parkedFetch{message: m, deadline: now + kafka.Millis(r.MaxWaitMillis), parked: parked})
-	return nil
+	parked := t.note(cause, journal.FetchParked{From: m.From, MinBytes: r.MinBytes, MaxWait: kafka.Millis(r.MaxWaitMillis)})
+	b.parkedFetches = append(b.parkedFetches, parkedFetch{message: m, deadline: t.now + kafka.Millis(r.MaxWaitMillis), parked: parked})
 }
 
-// completeFetches answers the parked fetches that ready picks, in the order they came; ready also gives
-// the event that is the cause.
-func (b *Broker) completeFetches(ready func(parkedFetch) (cause uint64, ok bool)) []simnet.Send {
-	var sends []simnet.Send
-	kept := b.parked[:0]
-	for _, p := range b.parked {
-		cause, ok := ready(p)
-		if !ok {
-			kept = append(kept, p)
-			continue
-		}
-		response, _, _ := b.read(p.message.Request.(*kmsg.FetchRequest))
-		sends = append(sends, answer(p.message, response, cause)...)
-	}
-	b.parked = kept
-	return sends
+// read makes the answer to a fetch without any effect.
+func (b *Broker) read(r *kmsg.FetchRequest) *reading {
+	read, _ := b.readEach(r, nil)
+	return read
 }
 
-// dataFor says whether a parked fetch can be answered after the high watermarks in advanced (by
-// partition, 0 for none) have moved, and which of those moves is the cause.
-func (b *Broker) dataFor(p parkedFetch, advanced []uint64) (cause uint64, ok bool) {
-	r := p.message.Request.(*kmsg.FetchRequest)
-	for _, topic := range r.Topics {
-		for _, rp := range topic.Partitions {
-			if _, err := b.find(topic.TopicID, rp.Partition); err == nil && cause == 0 {
-				cause = advanced[rp.Partition]
-			}
-		}
+// readAndNote makes the answer and notes at each partition how far a follower has come.
+func (b *Broker) readAndNote(t *turn, r *kmsg.FetchRequest, cause uint64) (*reading, []wake) {
+	if kafka.BrokerID(r.ReplicaState.ID) == replication.Consumer {
+		return b.read(r), nil
 	}
-	if cause == 0 {
-		return 0, false
-	}
-	_, bytes, _ := b.read(r)
-	return cause, bytes >= int(r.MinBytes)
+	return b.readEach(r, func(replica *replication.Replica, f replication.Fetch, leaderEnd kafka.Offset) wake {
+		return b.noteFetched(t, replica, f, leaderEnd, cause)
+	})
 }
 
-// read makes the response to a fetch as the logs stand now: up to the high watermark, within the
-// request's limits, the first batch whole even if it is larger.
-func (b *Broker) read(r *kmsg.FetchRequest) (response *kmsg.FetchResponse, bytes int, failed bool) {
-	response = r.ResponseKind().(*kmsg.FetchResponse)
+// readEach reads partition by partition: within the request's limits, the first batch whole even if it is
+// larger. Noted is called for each that a follower has read, nil for nothing.
+func (b *Broker) readEach(r *kmsg.FetchRequest, noted func(*replication.Replica, replication.Fetch, kafka.Offset) wake) (*reading, []wake) {
+	read := &reading{response: r.ResponseKind().(*kmsg.FetchResponse), minBytes: int(r.MinBytes)}
+	var woken []wake
 	for _, topic := range r.Topics {
 		rt := kmsg.NewFetchResponseTopic()
 		rt.TopicID = topic.TopicID
+		rt.Partitions = make([]kmsg.FetchResponseTopicPartition, 0, len(topic.Partitions))
 		for _, rp := range topic.Partitions {
-			limit := min(int(rp.PartitionMaxBytes), int(r.MaxBytes)-bytes)
-			result := b.readPartition(topic.TopicID, rp, max(limit, 0), bytes == 0)
-			bytes += len(result.RecordBatches)
-			failed = failed || result.ErrorCode != 0
+			result := kmsg.NewFetchResponseTopicPartition()
+			result.Partition, result.HighWatermark, result.LastStableOffset, result.LogStartOffset = rp.Partition, -1, -1, -1
+			result.RecordBatches = []byte{} // no bytes, not null
+			replica, missing := b.find(topic.TopicID, rp.Partition)
+			if missing != nil {
+				result.ErrorCode, read.atOnce = missing.Code, true
+				rt.Partitions = append(rt.Partitions, result)
+				continue
+			}
+			f := fetchOf(r, rp, max(min(int(rp.PartitionMaxBytes), int(r.MaxBytes)-read.bytes), 0), read.bytes == 0)
+			if w := b.readPartition(read, replica, f, r.Rack, &result, noted); w.cause != 0 {
+				woken = append(woken, w)
+			}
 			rt.Partitions = append(rt.Partitions, result)
 		}
-		response.Topics = append(response.Topics, rt)
+		read.response.Topics = append(read.response.Topics, rt)
 	}
-	return response, bytes, failed
+	return read, woken
+}
+
+// fetchOf takes what a request asks of one partition.
+func fetchOf(r *kmsg.FetchRequest, rp kmsg.FetchRequestTopicPartition, maxBytes int, minOneMessage bool) replication.Fetch {
+	return replication.Fetch{
+		Replica: kafka.BrokerID(r.ReplicaState.ID), ReplicaEpoch: r.ReplicaState.Epoch, Offset: kafka.Offset(rp.FetchOffset),
+		LogStartOffset: kafka.Offset(rp.LogStartOffset), CurrentLeaderEpoch: kafka.LeaderEpoch(rp.CurrentLeaderEpoch),
+		LastFetchedEpoch: kafka.LeaderEpoch(rp.LastFetchedEpoch), MaxBytes: maxBytes, MinOneMessage: minOneMessage,
+	}
 }
 
 // readPartition makes one partition's part of a fetch response.
-func (b *Broker) readPartition(topicID [16]byte, rp kmsg.FetchRequestTopicPartition, maxBytes int, minOneMessage bool) kmsg.FetchResponseTopicPartition {
-	result := kmsg.NewFetchResponseTopicPartition()
-	result.Partition, result.HighWatermark, result.LastStableOffset, result.LogStartOffset = rp.Partition, -1, -1, -1
-	result.RecordBatches = []byte{} // no bytes, not null
-	p, err := b.find(topicID, rp.Partition)
-	if err != nil {
-		result.ErrorCode = code(err)
-		return result
+func (b *Broker) readPartition(read *reading, replica *replication.Replica, f replication.Fetch, rack string, result *kmsg.FetchResponseTopicPartition, noted func(*replication.Replica, replication.Fetch, kafka.Offset) wake) (w wake) {
+	if preferred, ok := b.preferredReplica(replica, f, rack); ok {
+		result.PreferredReadReplica, read.atOnce = int32(preferred), true
+		result.HighWatermark, result.LastStableOffset = int64(replica.HighWatermark()), int64(replica.HighWatermark())
+		result.LogStartOffset = int64(replica.Log.LogStartOffset())
+		return w
 	}
-	read, err := p.log.Read(kafka.Offset(rp.FetchOffset), maxBytes, p.highWatermark, minOneMessage)
+	got, err := replica.ReadFor(f)
 	if err != nil {
-		var refusal *storage.Refusal
-		if !errors.As(err, &refusal) {
-			panic(err)
+		result.ErrorCode, read.atOnce = refusalOf(err).Err.Code, true
+		if leader, known := b.leaderOf(replica.TopicPartition); known && replica.Role() != replication.Leader {
+			result.CurrentLeader.LeaderID, result.CurrentLeader.LeaderEpoch = leader.id, leader.epoch
+			read.response.Brokers = leader.addToFetch(read.response.Brokers)
 		}
-		result.ErrorCode = refusal.Err.Code
-		return result
+		return w
 	}
-	result.HighWatermark = int64(p.highWatermark)
-	result.LastStableOffset = int64(p.highWatermark) // no transaction is ever open here
-	result.LogStartOffset = int64(p.log.LogStartOffset())
-	if len(read.Bytes) > 0 && !read.FirstEntryIncomplete {
-		result.RecordBatches = read.Bytes
+	result.HighWatermark, result.LastStableOffset = int64(got.HighWatermark), int64(got.LastStableOffset) // no transaction is ever open here
+	result.LogStartOffset = int64(got.LogStartOffset)
+	if got.Diverging != nil {
+		result.DivergingEpoch.Epoch, result.DivergingEpoch.EndOffset = int32(got.Diverging.Epoch), int64(got.Diverging.StartOffset)
+		read.atOnce = true
+		return w
 	}
-	return result
+	if len(got.Read.Bytes) > 0 && !got.Read.FirstEntryIncomplete {
+		result.RecordBatches = got.Read.Bytes
+		read.bytes += len(got.Read.Bytes)
+	}
+	if noted != nil {
+		w = noted(replica, f, got.LogEndOffset)
+	}
+	return w
+}
+
+// addToFetch adds the leader to the brokers that a Fetch response names, once.
+func (l knownLeader) addToFetch(list []kmsg.FetchResponseBroker) []kmsg.FetchResponseBroker {
+	for _, known := range list {
+		if known.NodeID == l.id {
+			return list
+		}
+	}
+	named := kmsg.NewFetchResponseBroker()
+	named.NodeID, named.Host, named.Port = l.id, string(l.node), port
+	return append(list, named)
+}
+
+// noteFetched notes at the leader how far a follower has come.
+func (b *Broker) noteFetched(t *turn, r *replication.Replica, f replication.Fetch, leaderEnd kafka.Offset, cause uint64) (w wake) {
+	from := r.HighWatermark()
+	effect := r.Fetched(t.now, f, leaderEnd, &b.image)
+	if effect.Proposed {
+		b.noteProposal(t, r, cause)
+	}
+	if effect.Moved {
+		return wake{r: r, cause: b.noteWatermark(t, r, from, cause), watermark: true}
+	}
+	return w
+}
+
+// preferredReplica picks the replica that a consumer should read from instead of the leader: one in the
+// consumer's rack. ok is false where it stays with the leader.
+//
+// Source: RackAwareReplicaSelector, ReplicaManager.findPreferredReadReplica; KIP-392.
+func (b *Broker) preferredReplica(r *replication.Replica, f replication.Fetch, rack string) (id kafka.BrokerID, ok bool) {
+	if !b.config.RackAware || rack == "" || f.Replica != replication.Consumer || r.Role() != replication.Leader || rack == b.config.Rack {
+		return 0, false
+	}
+	best := -1
+	followers := r.Candidates(f.Offset)
+	for i, c := range followers {
+		if known, there := b.image.Broker(c.ID); !there || known.Rack != rack || known.Fenced {
+			continue
+		}
+		if best < 0 || better(c, followers[best]) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, false
+	}
+	return followers[best].ID, true
+}
+
+// better orders the replicas of a rack: the longer log, then the one caught up more lately, then the greater id.
+//
+// Source: ReplicaView.comparator.
+func better(a, b replication.Candidate) bool {
+	switch {
+	case a.LogEndOffset != b.LogEndOffset:
+		return a.LogEndOffset > b.LogEndOffset
+	case a.LastCaughtUp != b.LastCaughtUp:
+		return a.LastCaughtUp > b.LastCaughtUp
+	}
+	return a.ID > b.ID
+}
+
+// does says what happens when the wait is over, in words.
+func (p *parkedFetch) does() string {
+	wait := "fetch.max.wait.ms"
+	if p.message.Request.(*kmsg.FetchRequest).ReplicaState.ID >= 0 {
+		wait = "replica.fetch.wait.max.ms"
+	}
+	return fmt.Sprintf("answers the fetch of %s, which has then waited %s", p.message.From, wait)
 }

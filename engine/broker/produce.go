@@ -1,94 +1,199 @@
 package broker
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/replication"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
 )
 
-// produce appends one batch to each partition that the request names and answers with the base offsets.
-// With acks=0 there is no answer. Fetches that were waiting for what came are answered after all
-// partitions of the request are done, as Kafka completes its delayed operations.
+// produced is what became of one partition's batch in a Produce request.
+type produced struct {
+	topic    [16]byte
+	tp       kafka.TopicPartition
+	index    int32
+	err      *kerr.Error
+	why      string
+	appended storage.Appended
+	start    kafka.Offset // log start offset
+	waits    bool         // for the high watermark to reach the batch's end
+}
+
+// produce appends one batch to each partition that the request names. With acks=1 it answers at once, with
+// acks=all when every in-sync replica has the batches, with acks=0 never: on an error it then closes the
+// connection. Requests that were waiting for what came are looked at after all partitions of the request
+// are done, as Kafka completes its delayed operations.
 //
 // Source: ReplicaManager.appendRecords, KafkaApis.handleProduceRequest.
-func (b *Broker) produce(now kafka.Millis, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64, j *journal.Journal) []simnet.Send {
+func (b *Broker) produce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) {
+	var results []produced
+	var woken []wake
+	waits, failed, last := false, false, cause
+	for _, topic := range r.Topics {
+		for _, rp := range topic.Partitions {
+			p, w := b.appendTo(t, topic.TopicID, rp, r.Acks, cause)
+			if w.cause != 0 {
+				last = w.cause
+				woken = append(woken, w)
+			}
+			results = append(results, p)
+			waits, failed = waits || p.waits, failed || p.err != nil
+		}
+	}
+	switch {
+	case r.Acks == 0 && failed:
+		t.sends = append(t.sends, simnet.Send{To: m.From, Close: simnet.CloseTheir, Cause: last})
+	case r.Acks == 0:
+	case waits:
+		b.parkProduce(t, m, r, results, last)
+	default:
+		t.answer(m, produceResponse(b, r, results), last)
+	}
+	b.wakeUp(t, woken)
+}
+
+// appendTo appends to one partition.
+func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopicPartition, acks int16, cause uint64) (p produced, w wake) {
+	p = produced{topic: topicID, index: rp.Partition}
+	r, missing := b.find(topicID, rp.Partition)
+	switch {
+	case missing != nil:
+		p.err = missing
+		return p, w
+	case r.Role() != replication.Leader:
+		p.err, p.tp = kerr.NotLeaderForPartition, r.TopicPartition
+		t.note(cause, journal.ProduceRefused{TopicPartition: r.TopicPartition, Error: p.err.Message, Why: b.notLeading(r)})
+		return p, w
+	}
+	p.tp, p.start = r.TopicPartition, r.Log.LogStartOffset()
+	from := r.HighWatermark()
+	appended, moved, err := r.AppendAsLeader(t.now, b.clock(t.now), rp.Records, acks, &b.image)
+	if err != nil {
+		refusal := refusalOf(err)
+		p.err, p.why = refusal.Err, refusal.Why
+		t.note(cause, journal.ProduceRefused{TopicPartition: p.tp, Error: p.err.Message, Why: p.why})
+		return p, w
+	}
+	p.appended, p.waits = appended, acks == -1
+	if appended.Duplicate {
+		t.note(cause, journal.DuplicateRecognised{TopicPartition: p.tp, BaseOffset: appended.BaseOffset, LastOffset: appended.LastOffset})
+	} else {
+		w = wake{r: r, cause: b.noteAppended(t, r, appended, false, cause)}
+		if moved {
+			w.cause, w.watermark = b.noteWatermark(t, r, from, w.cause), true
+		}
+	}
+	if p.waits {
+		if done, failed := r.Acknowledged(appended.LastOffset + 1); done {
+			p.waits, p.err = false, failed
+		}
+	}
+	return p, w
+}
+
+// notLeading says in words why a broker does not take a write.
+func (b *Broker) notLeading(r *replication.Replica) string {
+	if leader := r.State().Leader; leader >= 0 {
+		return fmt.Sprintf("this broker follows; the leader is broker %d in epoch %d", leader, r.State().LeaderEpoch)
+	}
+	return "the partition has no leader that this broker knows of"
+}
+
+// noteAppended journals what an append did; the append itself comes last.
+func (b *Broker) noteAppended(t *turn, r *replication.Replica, a storage.Appended, follower bool, cause uint64) uint64 {
+	tp := r.TopicPartition
+	if a.Roll != nil {
+		cause = t.note(cause, journal.SegmentRolled{TopicPartition: tp, Base: a.Roll.Base, Reason: a.Roll.Why})
+	}
+	if a.IndexEntry != nil {
+		cause = t.note(cause, journal.IndexEntryAdded{
+			TopicPartition: tp, Offset: a.IndexEntry.Offset, Position: a.IndexEntry.Position, Interval: r.Log.Config().IndexIntervalBytes,
+		})
+	}
+	appended := journal.BatchAppended{
+		TopicPartition: tp, BaseOffset: a.BaseOffset, LastOffset: a.LastOffset, Bytes: a.Bytes, Segment: a.SegmentBase, Position: a.Position,
+	}
+	if follower {
+		return t.note(cause, journal.BatchReplicated(appended))
+	}
+	return t.note(cause, appended)
+}
+
+// noteWatermark journals that a leader's high watermark moved.
+func (b *Broker) noteWatermark(t *turn, r *replication.Replica, from kafka.Offset, cause uint64) uint64 {
+	return t.note(cause, journal.HighWatermarkAdvanced{
+		TopicPartition: r.TopicPartition, From: from, To: r.HighWatermark(), LogEndOffset: r.Log.LogEndOffset(), LeaderEpoch: r.State().LeaderEpoch,
+	})
+}
+
+// produceResponse makes the answer to a Produce request. Where this broker is not the leader it names the one
+// that it knows of.
+//
+// Source: KafkaApis.handleProduceRequest; KIP-951.
+func produceResponse(b *Broker, r *kmsg.ProduceRequest, results []produced) kmsg.Response {
 	response := r.ResponseKind().(*kmsg.ProduceResponse)
-	advanced := make([]uint64, len(b.partitions)) // by partition: Seq of its high watermark's move
-	last := cause
+	at := 0
 	for _, topic := range r.Topics {
 		rt := kmsg.NewProduceResponseTopic()
 		rt.TopicID = topic.TopicID
-		for _, rp := range topic.Partitions {
-			result, seq := b.appendTo(now, topic.TopicID, rp, cause, j)
-			if result.ErrorCode == 0 {
-				advanced[rp.Partition], last = seq, seq
+		for range topic.Partitions {
+			p := results[at]
+			at++
+			result := kmsg.NewProduceResponseTopicPartition()
+			result.Partition, result.ErrorCode, result.BaseOffset, result.LogAppendTime = p.index, code(p.err), -1, -1
+			if p.why != "" {
+				result.ErrorMessage = &p.why
+			}
+			if p.err == nil {
+				result.BaseOffset, result.LogStartOffset = int64(p.appended.BaseOffset), int64(p.start)
+				result.LogAppendTime = int64(p.appended.LogAppendTime)
+			}
+			if p.err == kerr.NotLeaderForPartition {
+				if leader, known := b.leaderOf(p.tp); known {
+					result.CurrentLeader.LeaderID, result.CurrentLeader.LeaderEpoch = leader.id, leader.epoch
+					response.Brokers = leader.addTo(response.Brokers)
+				}
 			}
 			rt.Partitions = append(rt.Partitions, result)
 		}
 		response.Topics = append(response.Topics, rt)
 	}
-	var sends []simnet.Send
-	if r.Acks != 0 {
-		sends = answer(m, response, last)
-	}
-	return append(sends, b.completeFetches(func(p parkedFetch) (uint64, bool) { return b.dataFor(p, advanced) })...)
+	return response
 }
 
-// appendTo appends to one partition and moves its high watermark; seq is the event that says so.
-func (b *Broker) appendTo(now kafka.Millis, topicID [16]byte, rp kmsg.ProduceRequestTopicPartition, cause uint64, j *journal.Journal) (result kmsg.ProduceResponseTopicPartition, seq uint64) {
-	result = kmsg.NewProduceResponseTopicPartition()
-	result.Partition, result.BaseOffset, result.LogAppendTime = rp.Partition, -1, -1
-	p, err := b.find(topicID, rp.Partition)
-	if err != nil {
-		result.ErrorCode = code(err)
-		return result, 0
+// knownLeader is a partition's leader as a broker's metadata has it.
+type knownLeader struct {
+	id    int32
+	epoch int32
+	node  kafka.NodeID
+}
+
+func (b *Broker) leaderOf(tp kafka.TopicPartition) (leader knownLeader, ok bool) {
+	p, ok := b.image.Partition(tp)
+	if !ok {
+		return leader, false
 	}
-	appended, err := p.log.Append(rp.Records, p.leaderEpoch, b.clock(now))
-	if err != nil {
-		var refusal *storage.Refusal
-		if !errors.As(err, &refusal) {
-			panic(err)
+	node, ok := b.image.Broker(p.Leader)
+	return knownLeader{int32(p.Leader), int32(p.LeaderEpoch), node.Node}, ok
+}
+
+// addTo adds the leader to the brokers that a Produce response names, once.
+func (l knownLeader) addTo(list []kmsg.ProduceResponseBroker) []kmsg.ProduceResponseBroker {
+	for _, known := range list {
+		if known.NodeID == l.id {
+			return list
 		}
-		j.Append(b.node, cause, journal.ProduceRefused{TopicPartition: p.tp, Error: refusal.Err.Message, Why: refusal.Why})
-		result.ErrorCode, result.ErrorMessage = refusal.Err.Code, &refusal.Why
-		return result, 0
 	}
-	b.record(p, appended, cause, j)
-	from := p.highWatermark
-	p.highWatermark = p.log.LogEndOffset()
-	seq = j.Append(b.node, uint64(j.Len()), journal.HighWatermarkAdvanced{
-		TopicPartition: p.tp, From: from, To: p.highWatermark, LogEndOffset: p.log.LogEndOffset(), LeaderEpoch: p.leaderEpoch,
-	})
-	result.BaseOffset, result.LogStartOffset = int64(appended.BaseOffset), int64(p.log.LogStartOffset())
-	return result, seq
+	named := kmsg.NewProduceResponseBroker()
+	named.NodeID, named.Host, named.Port = l.id, string(l.node), port
+	return append(list, named)
 }
 
-// record journals what an append did; the append itself comes last.
-func (b *Broker) record(p *partition, a storage.Appended, cause uint64, j *journal.Journal) {
-	if a.Roll != nil {
-		cause = j.Append(b.node, cause, journal.SegmentRolled{TopicPartition: p.tp, Base: a.Roll.Base, Reason: a.Roll.Why})
-	}
-	if a.IndexEntry != nil {
-		cause = j.Append(b.node, cause, journal.IndexEntryAdded{
-			TopicPartition: p.tp, Offset: a.IndexEntry.Offset, Position: a.IndexEntry.Position, Interval: b.topic.Config.IndexIntervalBytes,
-		})
-	}
-	j.Append(b.node, cause, journal.BatchAppended{
-		TopicPartition: p.tp, BaseOffset: a.BaseOffset, LastOffset: a.LastOffset, Bytes: a.Bytes, Segment: a.SegmentBase, Position: a.Position,
-	})
-}
-
-// code gives the protocol's number of an error.
-func code(err error) int16 {
-	var e *kerr.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	panic(err)
-}
+// port is where every broker listens.
+const port = 9092

@@ -2,40 +2,64 @@ package broker
 
 import (
 	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+	"loglab/engine/replication"
 	"loglab/engine/storage"
 )
 
-// PartitionView is what can be seen of one partition from outside: an immutable value.
-type PartitionView struct {
+// View is what can be seen of a broker from outside: an immutable value.
+type View struct {
+	ID       kafka.BrokerID
+	State    State
+	Rack     string
+	Epoch    int64          // broker epoch; -1: none
+	Fenced   bool           // as the controller last told it
+	Image    metadata.Image // what it knows of the cluster
+	Delay    kafka.Millis   // of each write to its disk
+	Fetches  int            // that wait for data
+	Produces int            // that wait for the in-sync replicas
+	Replicas []ReplicaView  // sorted; those on the disk of a broker that is down are not opened
+}
+
+// ReplicaView is one replica.
+type ReplicaView struct {
 	TopicPartition kafka.TopicPartition
-	LeaderEpoch    kafka.LeaderEpoch
-	LogStartOffset kafka.Offset      // inclusive
-	HighWatermark  kafka.Offset      // exclusive
-	LogEndOffset   kafka.Offset      // exclusive
-	Segments       []storage.Segment // oldest first
-	Bytes          int               // of all .log files
+	Role           replication.Role
+	State          metadata.Partition // as this broker knows it
+	MinISR         int                // effective
+	Proposal       *replication.Proposal
+	LogStartOffset kafka.Offset // inclusive
+	HighWatermark  kafka.Offset // exclusive
+	LogEndOffset   kafka.Offset // exclusive
+	EpochStart     kafka.Offset // of a leader
+	Epochs         []storage.EpochEntry
+	Followers      []replication.FollowerView // what a leader knows of the others
+	Segments       []storage.Segment          // oldest first
+	Bytes          int                        // of all .log files
+	Producers      []storage.ProducerState
 }
 
-// Partitions gives the partitions that this broker leads, by index.
-func (b *Broker) Partitions() []PartitionView {
-	views := make([]PartitionView, len(b.partitions))
-	for i, p := range b.partitions {
-		views[i] = PartitionView{
-			TopicPartition: p.tp, LeaderEpoch: p.leaderEpoch, LogStartOffset: p.log.LogStartOffset(),
-			HighWatermark: p.highWatermark, LogEndOffset: p.log.LogEndOffset(), Segments: p.log.Segments(), Bytes: p.log.Size(),
-		}
+// View gives the broker's state.
+func (b *Broker) View(now kafka.Millis) View {
+	v := View{
+		ID: b.config.ID, State: b.state, Rack: b.config.Rack, Epoch: b.epoch, Fenced: b.lifecycle.fenced, Image: b.image, Delay: b.delay,
+		Fetches: len(b.parkedFetches), Produces: len(b.parkedProduces),
 	}
-	return views
+	for _, r := range b.replicas {
+		v.Replicas = append(v.Replicas, ReplicaView{
+			TopicPartition: r.TopicPartition, Role: r.Role(), State: r.State(), MinISR: r.MinISR(), Proposal: r.Proposal(),
+			LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), LogEndOffset: r.Log.LogEndOffset(), EpochStart: r.EpochStart(),
+			Epochs: r.Log.LeaderEpochs(), Followers: r.Followers(now, &b.image), Segments: r.Log.Segments(), Bytes: r.Log.Size(), Producers: r.Log.Producers(),
+		})
+	}
+	return v
 }
 
-// ParkedFetches is the number of fetches that wait for data.
-func (b *Broker) ParkedFetches() int { return len(b.parked) }
-
-// LogBytes is the size of all .log files together.
+// LogBytes is the size of all .log files together, the metadata log's apart.
 func (b *Broker) LogBytes() int {
 	bytes := 0
-	for _, p := range b.partitions {
-		bytes += p.log.Size()
+	for _, r := range b.replicas {
+		bytes += r.Log.Size()
 	}
 	return bytes
 }
@@ -44,5 +68,11 @@ func (b *Broker) LogBytes() int {
 // what it writes to each partition's active segment.
 func (b *Broker) CloneBytes() int {
 	const perFile, perPartition = 56, 1500
-	return perFile*b.disk.Files() + perPartition*len(b.partitions)
+	return perFile*b.disk.Files() + perPartition*len(b.replicas)
+}
+
+// Knows says whether the broker's metadata has a topic with that many partitions.
+func (b *Broker) Knows(topic string, partitions int) bool {
+	known, ok := b.image.Topic(topic)
+	return ok && len(known.Partitions) >= partitions
 }

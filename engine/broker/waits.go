@@ -10,10 +10,38 @@ import (
 // is set.
 func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 	due, ok = b.NextDue()
-	for _, p := range b.parked {
-		if p.deadline == due {
-			return due, fmt.Sprintf("answers the fetch of %s, which has then waited fetch.max.wait.ms", p.message.From), ok
+	if !ok {
+		return 0, "", false
+	}
+	for i := range b.parkedFetches {
+		if p := &b.parkedFetches[i]; p.deadline == due {
+			return due, p.does(), true
 		}
 	}
-	return due, "", ok
+	for _, p := range b.parkedProduces {
+		if p.deadline == due {
+			return due, fmt.Sprintf("answers the write of %s with REQUEST_TIMED_OUT", p.message.From), true
+		}
+	}
+	for _, c := range b.calls() {
+		if c.open() && c.deadline == due {
+			return due, fmt.Sprintf("gives up waiting for the answer of %s to its %s request", c.to, c.api), true
+		}
+	}
+	switch due {
+	case b.writesDue():
+		return due, "its slow disk has done a write", true
+	case b.lifecycle.next:
+		if b.epoch == -1 {
+			return due, "registers with the controller again", true
+		}
+		return due, fmt.Sprintf("sends a heartbeat: broker.heartbeat.interval.ms = %s", kafka.Thousands(b.config.HeartbeatInterval)), true
+	case b.lifecycle.giveUp:
+		return due, "stops without the controller's word", true
+	case b.shrink:
+		return due, fmt.Sprintf("looks for replicas that have not been caught up for replica.lag.time.max.ms = %s", kafka.Thousands(b.config.ReplicaLagTimeMax)), true
+	case b.checkpoint:
+		return due, fmt.Sprintf("writes its high watermarks to disk: replica.high.watermark.checkpoint.interval.ms = %s", kafka.Thousands(b.config.CheckpointInterval)), true
+	}
+	return due, "asks again after a back-off", true
 }

@@ -1,23 +1,45 @@
 package client
 
 import (
-	"fmt"
+	"slices"
 
-	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
-	"loglab/engine/simnet"
 )
 
-// batch is one record batch that is still being filled or waits to be sent.
+// batch is one record batch of a producer: being filled, waiting to be sent, in flight, or waiting to be sent
+// again.
 type batch struct {
-	builder *record.Builder
-	limit   int          // bytes it may take: batch.size, or room for its first record if that needs more
-	closed  bool         // a record had no room in it
-	created kafka.Millis // when its first record was handed in
-	cause   uint64       // Seq of the event of its first record
+	builder *record.Builder // nil from the time it was first sent
+	limit   int             // bytes it may take: batch.size, or room for its first record if that needs more
+	closed  bool            // a record had no room in it, or it was sent
+	created kafka.Millis    // when its first record was handed in
+	cause   uint64          // Seq of the event of its first record, or of the event that made it wait again
+	records []int           // their numbers in the source, in order
+
+	bytes   []byte // as it was sent last; nil before; never written
+	attempt        // what happened to it
+	stamp          // of an idempotent producer
+}
+
+// attempt is what happened to a batch that was sent.
+type attempt struct {
+	to          kafka.NodeID // the broker it is in flight to
+	correlation int32        // of that request
+	attempts    int          // that failed
+	last        kafka.Millis // when the last of them failed
+	failure     string       // its error
+	divided     bool         // it is part of a batch that was too large
+
+	epoch   kafka.LeaderEpoch // the newest leader epoch that was known when it was looked at
+	movedAt int               // attempts when that became known
+}
+
+// stamp is what makes a batch of an idempotent producer recognisable.
+type stamp struct {
+	sequenced bool // it has a base sequence
+	producer  record.Producer
+	renewed   bool // its producer epoch and sequence are others than when it was sent last
 }
 
 // full says whether the batch takes no more records.
@@ -25,28 +47,103 @@ type batch struct {
 // Source: MemoryRecordsBuilder.isFull.
 func (b *batch) full() bool { return b.closed || b.builder.Size() >= b.limit }
 
-// queue holds one partition's batches, the oldest first; only the last takes records.
+// size is the number of bytes it is reckoned with in a request.
+func (b *batch) size() int {
+	if b.builder != nil {
+		return b.builder.Size()
+	}
+	return len(b.bytes)
+}
+
+// lastSequence is the sequence of the last record.
+func (b *batch) lastSequence() kafka.Sequence {
+	return record.IncrementSequence(b.producer.BaseSequence, int32(len(b.records))-1)
+}
+
+// notice takes the leader epoch that metadata has. A batch that waits for its next attempt need not wait
+// longer once that has changed.
+//
+// Source: ProducerBatch.maybeUpdateLeaderEpoch, hasLeaderChangedForTheOngoingRetry.
+func (b *batch) notice(epoch kafka.LeaderEpoch) {
+	if epoch > b.epoch {
+		b.epoch, b.movedAt = epoch, b.attempts
+	}
+}
+
+// backsOffUntil is when the batch may be sent again after an attempt; ok is false when it need not wait.
+func (b *batch) backsOffUntil(config *ProducerConfig) (at kafka.Millis, ok bool) {
+	if b.attempts == 0 || b.movedAt == b.attempts {
+		return 0, false
+	}
+	return b.last + backoff(config.RetryBackoff, config.RetryBackoffMax, b.attempts-1), true
+}
+
+// encode gives the bytes to send: those of the last time, unless the batch is new or was renewed.
+func (b *batch) encode(config *ProducerConfig) ([]byte, error) {
+	var producer *record.Producer
+	if b.sequenced {
+		producer = &b.producer
+	}
+	var err error
+	switch {
+	case b.builder != nil:
+		b.builder.SetProducer(producer)
+		b.bytes, err = b.builder.Finish()
+		b.builder, b.closed = nil, true
+	case b.renewed:
+		b.bytes, err = rewrite(b.bytes, record.Options{Codec: config.Compression, Producer: producer})
+	}
+	b.renewed = false
+	return b.bytes, err
+}
+
+// rewrite builds a batch anew with other options.
+//
+// Source: MemoryRecordsBuilder.reopenAndRewriteProducerState.
+func rewrite(bytes []byte, options record.Options) ([]byte, error) {
+	old, err := record.Parse(bytes)
+	if err != nil {
+		return nil, err
+	}
+	records, err := old.Records()
+	if err != nil {
+		return nil, err
+	}
+	builder := record.NewBuilder(options)
+	for _, r := range records {
+		builder.Append(r.Timestamp, r.Key, r.Value, r.Headers...)
+	}
+	return builder.Finish()
+}
+
+// queue holds one partition's batches.
 type queue struct {
-	batches []batch
-	begun   bool // has had a record: Kafka makes the queue of a partition at its first
+	batches  []batch // to be sent, the oldest first; only the last takes records
+	sent     []batch // in flight, in the order of sending
+	begun    bool    // has had a record: Kafka makes the queue of a partition at its first
+	sequence sequences
 }
 
 // append adds one record and returns by how many bytes the queue's last batch grew. A record that does
 // not fit into batch.size with the others begins a new batch, in which it may be alone and larger.
 //
 // Source: RecordAccumulator.append, MemoryRecordsBuilder.hasRoomFor.
-func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, key, value []byte, cause uint64, config ProducerConfig) (grown int) {
-	if q.takes(ts, key, value) {
-		last := q.batches[len(q.batches)-1].builder
-		before := last.Size()
-		last.Append(ts, key, value)
-		return last.Size() - before
+func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, r submitted, cause uint64, number int, config *ProducerConfig) (grown int) {
+	if q.takes(ts, r.key, r.value) {
+		last := &q.batches[len(q.batches)-1]
+		before := last.builder.Size()
+		last.builder.Append(ts, r.key, r.value)
+		last.records = append(last.records, number)
+		return last.builder.Size() - before
 	}
-	fresh := record.NewBuilder(record.Options{Codec: config.Compression})
-	fresh.Append(ts, key, value)
-	limit := max(config.BatchSize, record.HeaderSize+record.RecordSizeUpperBound(key, value))
-	q.batches, q.begun = append(q.batches, batch{builder: fresh, limit: limit, created: now, cause: cause}), true
-	return fresh.Size()
+	fresh := batch{
+		builder: record.NewBuilder(record.Options{Codec: config.Compression}), created: now, cause: cause, records: []int{number},
+		limit:   max(config.BatchSize, record.HeaderSize+record.RecordSizeUpperBound(r.key, r.value)),
+		attempt: attempt{epoch: kafka.NoLeaderEpoch},
+	}
+	fresh.builder.Append(ts, r.key, r.value)
+	q.batches, q.begun = append(q.batches, fresh), true
+	return fresh.builder.Size()
 }
 
 // takes says whether the queue's last batch has room for a record. A batch that has none is closed: it
@@ -69,115 +166,52 @@ func (q *queue) incomplete() bool {
 }
 
 // readyAt is when the queue makes its broker ready: at once when the first batch can take no more, else
-// when it has waited linger.ms. Any is false when the queue is empty.
-func (q *queue) readyAt(config ProducerConfig) (at kafka.Millis, any bool) {
-	switch {
-	case len(q.batches) == 0:
+// when it has waited linger.ms; after a failed attempt when it has backed off. Any is false when the queue is
+// empty.
+//
+// Source: RecordAccumulator.batchReady.
+func (q *queue) readyAt(config *ProducerConfig) (at kafka.Millis, any bool) {
+	if len(q.batches) == 0 {
 		return 0, false
-	case len(q.batches) > 1 || q.batches[0].full():
-		return q.batches[0].created, true
 	}
-	return q.batches[0].created + config.Linger, true
+	first := &q.batches[0]
+	if until, waits := first.backsOffUntil(config); waits {
+		return until, true
+	}
+	if len(q.batches) > 1 || first.full() {
+		return first.created, true
+	}
+	return first.created + config.Linger, true
+}
+
+// backsOff says whether the first batch waits after a failed attempt.
+func (q *queue) backsOff(now kafka.Millis, config *ProducerConfig) bool {
+	until, waits := q.batches[0].backsOffUntil(config)
+	return waits && now < until
+}
+
+// putBack puts a batch that is to be sent again at the front; one with a sequence behind those that have a
+// smaller one.
+//
+// Source: RecordAccumulator.reenqueue, insertInSequenceOrder.
+func (q *queue) putBack(b batch) {
+	at := 0
+	for b.sequenced && at < len(q.batches) && q.batches[at].sequenced && q.batches[at].producer.BaseSequence < b.producer.BaseSequence {
+		at++
+	}
+	q.batches = slices.Insert(q.batches, at, b)
 }
 
 // clone copies the queue with the batches that are being filled.
-func (q queue) clone() queue {
-	c := queue{begun: q.begun}
-	for _, b := range q.batches {
-		b.builder = b.builder.Clone()
-		c.batches = append(c.batches, b)
+func (q *queue) clone() queue {
+	c := *q
+	c.batches, c.sent = slices.Clone(q.batches), slices.Clone(q.sent)
+	for i := range c.batches {
+		b := &c.batches[i]
+		b.records = b.records[:len(b.records):len(b.records)]
+		if b.builder != nil {
+			b.builder = b.builder.Clone()
+		}
 	}
 	return c
-}
-
-// drainReady sends requests as long as some batch is ready and another request may be in flight. Then the
-// sticky partitioner is told what is left: no draw comes between the checks.
-//
-// Source: Sender.sendProducerData, RecordAccumulator.partitionReady.
-//
-// Simplified: the producer's sender looks at the queues once all records of an instant are handed in. Kafka's
-// is a thread of its own and may look, and send, between two of them.
-func (p *Producer) drainReady(now kafka.Millis, j *journal.Journal) []simnet.Send {
-	var sends []simnet.Send
-	for len(p.inFlight) < p.config.MaxInFlight {
-		reason, cause, ready := p.ready(now)
-		if !ready {
-			break
-		}
-		sends = append(sends, p.drain(reason, cause, j))
-	}
-	p.sticky.UpdateLoad(p.queueLengths(), p.candidates())
-	return sends
-}
-
-// queueLengths gives how many batches wait, by partition; nil until every partition has had a record.
-func (p *Producer) queueLengths() []int {
-	lengths := make([]int, len(p.queues))
-	for i, q := range p.queues {
-		if !q.begun {
-			return nil
-		}
-		lengths[i] = len(q.batches)
-	}
-	return lengths
-}
-
-// ready says whether the broker is to get a request now, by which rule, and which event led to it.
-func (p *Producer) ready(now kafka.Millis) (reason string, cause uint64, ok bool) {
-	for i, q := range p.queues {
-		if len(q.batches) == 0 {
-			continue
-		}
-		tp := kafka.TopicPartition{Topic: p.config.Topic, Partition: kafka.Partition(i)}
-		first := q.batches[0]
-		switch waited := now - first.created; {
-		case len(q.batches) > 1 || first.full():
-			return fmt.Sprintf("the batch of %s is full (batch.size = %d bytes)", tp, p.config.BatchSize), first.cause, true
-		case waited >= p.config.Linger:
-			return fmt.Sprintf("the batch of %s had waited %d ms (linger.ms = %d)", tp, waited, p.config.Linger), first.cause, true
-		}
-	}
-	return "", 0, false
-}
-
-// drain makes one Produce request of the first batch of every partition, full or not, as far as
-// max.request.size goes, beginning where the last request ended.
-//
-// Source: RecordAccumulator.drainBatchesForOneNode.
-func (p *Producer) drain(reason string, cause uint64, j *journal.Journal) simnet.Send {
-	request := kmsg.NewPtrProduceRequest()
-	request.Version, request.Acks, request.TimeoutMillis = produceVersion, p.config.Acks, int32(p.config.RequestTimeout)
-	topic := kmsg.NewProduceRequestTopic()
-	topic.TopicID = p.topicID
-	sent := inFlight{correlation: p.correlate(), records: make([]int, len(p.queues))}
-	event := journal.BatchesSent{Reason: reason}
-	start := p.drainIndex
-	for i := range p.queues {
-		index := (start + i) % len(p.queues)
-		p.drainIndex = index
-		q := &p.queues[index]
-		if len(q.batches) == 0 {
-			continue
-		}
-		first := q.batches[0]
-		if event.Batches > 0 && event.Bytes+first.builder.Size() > p.config.MaxRequestSize {
-			break
-		}
-		q.batches = q.batches[1:]
-		bytes, err := first.builder.Finish()
-		if err != nil {
-			panic(fmt.Sprintf("producer %s: %v", p.node, err))
-		}
-		part := kmsg.NewProduceRequestTopicPartition()
-		part.Partition, part.Records = int32(index), bytes
-		topic.Partitions = append(topic.Partitions, part)
-		sent.records[index] = first.builder.Count()
-		event.Batches, event.Records, event.Bytes = event.Batches+1, event.Records+first.builder.Count(), event.Bytes+len(bytes)
-	}
-	request.Topics = []kmsg.ProduceRequestTopic{topic}
-	if p.config.Acks != 0 {
-		p.inFlight = append(p.inFlight, sent)
-	}
-	seq := j.Append(p.node, cause, event)
-	return simnet.Send{To: p.broker, Request: request, Correlation: sent.correlation, Cause: seq}
 }

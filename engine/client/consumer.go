@@ -1,22 +1,21 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
-	"loglab/engine/record"
 	"loglab/engine/simnet"
 )
 
 // ConsumerConfig holds a consumer's settings under Kafka's names.
 type ConsumerConfig struct {
 	Topic                 string
-	AutoOffsetReset       string       // auto.offset.reset: "earliest" or "latest"
+	AutoOffsetReset       string       // auto.offset.reset: "earliest", "latest" or "none"
 	FetchMinBytes         int32        // fetch.min.bytes
 	FetchMaxWait          kafka.Millis // fetch.max.wait.ms
 	FetchMaxBytes         int32        // fetch.max.bytes
@@ -24,10 +23,19 @@ type ConsumerConfig struct {
 	RequestTimeout        kafka.Millis // request.timeout.ms
 	MaxPollRecords        int          // max.poll.records
 	MetadataMaxAge        kafka.Millis // metadata.max.age.ms
+	ClientRack            string       // client.rack; empty: none
 	// Work is what the application needs for one record: it polls again when it is through with the
 	// records of the last poll. 0: no time.
 	Work kafka.Millis
 }
+
+// resetNone is the auto.offset.reset that makes a missing position an error.
+const resetNone = "none"
+
+// consumerMaxInFlight is how many requests a consumer has in flight to one broker at most.
+//
+// Source: class ConsumerUtils.
+const consumerMaxInFlight = 100
 
 // DefaultConsumerConfig gives the defaults of Kafka 4.2, but for auto.offset.reset, which is "latest"
 // there: a lab reads from the beginning unless it says otherwise.
@@ -41,44 +49,25 @@ func DefaultConsumerConfig(topic string) ConsumerConfig {
 	}
 }
 
-// assigned is one partition that a consumer reads.
-type assigned struct {
-	partition kafka.Partition
-	position  kafka.Offset // next to hand to the application; -1 until the leader has said where to begin
-	read      int          // records handed over so far
-	stopped   bool         // an error ended the reading
-}
-
-// fetched is what one response brought of one partition and poll has not handed over yet.
-type fetched struct {
-	partition kafka.Partition
-	data      []byte       // batches; the first may be handed over in part; shared with the message, never written
-	from      kafka.Offset // the position that was asked for
-	cause     uint64       // Seq of the event that says the response was delivered
-}
-
 // Consumer is one consuming client with its application.
 type Consumer struct {
 	node        kafka.NodeID
-	broker      kafka.NodeID
 	config      ConsumerConfig
+	dead        bool // its process was killed
+	connections connections
 	metadata    metadata
-	topicID     [16]byte
 	known       int               // partitions of the topic, as metadata has it
 	learned     uint64            // Seq of the event that says so
 	partitions  []assigned        // sorted by partition
 	order       []kafka.Partition // of the same in a fetch: one whose records were all handed over goes last
-	epochs      []int32           // leader epochs by partition, as metadata has them; shared by clones, never written
-	listing     bool              // a ListOffsets request is under way
-	fetching    bool              // a Fetch request is under way
+	asked       []asked           // requests without an answer
 	buffered    []fetched         // in the order they came
 	nextPoll    kafka.Millis
 	last        uint64 // Seq of the last event that moved something: what the next fetch follows from
-	correlation int32
 }
 
-// NewConsumer makes a consumer that reads the given partitions, sorted, from one broker. Without any it
-// asks for metadata and then has nothing to do: it is idle.
+// NewConsumer makes a consumer that reads the given partitions, sorted, and begins at the bootstrap servers.
+// Without any partition it asks for metadata and then has nothing to do: it is idle.
 //
 // Simplified: a group has no coordinator: each consumer is given its partitions by the assignor at once,
 // without a join or a heartbeat, before the run and again when the group's first member learns of new
@@ -88,13 +77,22 @@ type Consumer struct {
 //
 // Simplified: a member that stands still keeps its partitions. Kafka removes it from the group after
 // session.timeout.ms = 45,000 ms without a heartbeat, and others read on.
-func NewConsumer(node, broker kafka.NodeID, config ConsumerConfig, partitions []kafka.Partition) *Consumer {
-	c := &Consumer{node: node, broker: broker, config: config, metadata: newMetadata(config.MetadataMaxAge)}
+func NewConsumer(node kafka.NodeID, bootstrap []kafka.NodeID, config ConsumerConfig, partitions []kafka.Partition) *Consumer {
+	c := &Consumer{
+		node: node, config: config, connections: connections{node: node, timeout: config.RequestTimeout},
+		metadata: newMetadata(config.Topic, bootstrap, config.MetadataMaxAge),
+	}
+	c.assign(partitions)
+	return c
+}
+
+// assign makes the consumer read partitions from nowhere yet.
+func (c *Consumer) assign(partitions []kafka.Partition) {
+	c.partitions = nil
 	for _, p := range partitions {
-		c.partitions = append(c.partitions, assigned{partition: p, position: kafka.NoOffset})
+		c.partitions = append(c.partitions, newAssigned(p))
 	}
 	c.order = slices.Clone(partitions)
-	return c
 }
 
 // Node gives the consumer's name on the network.
@@ -107,59 +105,147 @@ func (c *Consumer) Ready() bool {
 			return false
 		}
 	}
-	return c.topicID != [16]byte{}
+	return c.metadata.topicID != [16]byte{}
 }
 
 // Known gives the number of partitions that the consumer's metadata has and the Seq of the event that says
 // how it learned of them; 0: none is there yet.
 func (c *Consumer) Known() (partitions int, learned uint64) { return c.known, c.learned }
 
+// Alive says whether the consumer's process runs.
+func (c *Consumer) Alive() bool { return !c.dead }
+
+// Kill ends the consumer's process: it forgets its positions and what it has fetched. False: it was dead
+// already. The caller ends its connections.
+func (c *Consumer) Kill() bool {
+	if c.dead {
+		return false
+	}
+	partitions := make([]kafka.Partition, len(c.partitions))
+	for i, a := range c.partitions {
+		partitions[i] = a.partition
+	}
+	c.assign(partitions)
+	c.dead, c.known, c.learned, c.asked, c.buffered, c.metadata = true, 0, 0, nil, nil, c.metadata.restarted()
+	c.connections = connections{node: c.node, timeout: c.config.RequestTimeout, correlation: c.connections.correlation}
+	return true
+}
+
+// Start begins a new process of the same application after [Consumer.Kill], with the same partitions: it
+// learns metadata anew and begins to read where auto.offset.reset says. False: a process runs.
+//
+// Simplified: nothing was committed, so a new process does not go on where the old one was.
+func (c *Consumer) Start(now kafka.Millis) bool {
+	if !c.dead {
+		return false
+	}
+	c.dead, c.nextPoll, c.last = false, now, 0
+	return true
+}
+
 // NextDue is when the consumer's next timer fires; ok is false when none is set.
 func (c *Consumer) NextDue() (due kafka.Millis, ok bool) {
-	due, ok = c.metadata.nextDue()
-	if len(c.buffered) > 0 && (!ok || c.nextPoll < due) {
-		due, ok = c.nextPoll, true
+	if c.dead {
+		return 0, false
 	}
+	consider := func(at kafka.Millis, any bool) {
+		if any && (!ok || at < due) {
+			due, ok = at, true
+		}
+	}
+	consider(c.metadata.nextDue(&c.connections, consumerMaxInFlight))
+	consider(c.nextPoll, len(c.buffered) > 0)
+	consider(c.connections.nextTimeout())
+	consider(c.nextAsk())
 	return due, ok
 }
 
-// Tick lets the timers that are due fire: metadata is asked for anew, the application polls.
+// Tick lets the timers that are due fire: requests time out, metadata is asked for anew, the application
+// polls.
 func (c *Consumer) Tick(now kafka.Millis, tick kafka.Tick, out *Outside, j *journal.Journal) []simnet.Send {
-	var sends []simnet.Send
-	if c.metadata.due(now) {
-		c.metadata.asked()
-		sends = append(sends, c.send(metadataRequest(c.config.Topic), 0))
+	if c.dead {
+		return nil
 	}
+	var sends []simnet.Send
+	for {
+		server, seq, any := c.connections.timedOut(now, j)
+		if !any {
+			break
+		}
+		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
+		c.lose(now, server, seq, j)
+	}
+	sends = append(sends, c.metadata.ask(now, &c.connections, consumerMaxInFlight)...)
 	return append(sends, c.poll(now, tick, out, j)...)
-}
-
-func (c *Consumer) send(request kmsg.Request, cause uint64) simnet.Send {
-	c.correlation++
-	return simnet.Send{To: c.broker, Request: request, Correlation: c.correlation, Cause: cause}
 }
 
 // Receive handles one response. Cause is the Seq of the event that says it was delivered.
 func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	if c.dead || !c.connections.answered(m, cause, j) {
+		return nil
+	}
 	c.last = cause
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
-		topic := response.Topics[0]
-		c.metadata.take(now)
-		c.topicID, c.epochs = topic.TopicID, epochsOf(topic)
-		if n := len(topic.Partitions); n != c.known {
-			c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: n, Before: c.known})
-			c.known, c.learned = n, c.last
-		}
+		c.learn(now, response, cause, j)
 	case *kmsg.ListOffsetsResponse:
-		c.listing = false
-		c.reset(response, cause, j)
+		c.takeOffsets(now, c.takeAsked(m), response, cause, j)
+	case *kmsg.OffsetForLeaderEpochResponse:
+		c.takeEpochs(now, c.takeAsked(m), response, cause, j)
 	case *kmsg.FetchResponse:
-		c.fetching = false
-		c.take(response, cause, j)
+		c.takeFetched(now, m, c.takeAsked(m), response, cause, j)
 	default:
 		panic(fmt.Sprintf("consumer %s: no handler for %s", c.node, m.API()))
 	}
 	return c.poll(now, tick, out, j)
+}
+
+// Disconnected handles the news that the connection to a server is gone: requests that were in flight on it
+// have failed. Cause is the Seq of the event that says so.
+func (c *Consumer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	if c.dead {
+		return nil
+	}
+	c.lose(now, server, cause, j)
+	return c.poll(now, j.Tick, out, j)
+}
+
+// lose handles the end of a connection.
+//
+// Source: NetworkClient.cancelInFlightRequests, AbstractFetch.handleFetchFailure.
+func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, j *journal.Journal) {
+	failed, seq := c.connections.lost(now, server, cause, j)
+	c.last = seq
+	c.metadata.request()
+	for _, r := range failed {
+		if kmsg.Key(r.key) == kmsg.Metadata {
+			c.metadata.failed(now)
+			continue
+		}
+		for _, p := range c.takeAsked(&simnet.Message{From: server, Correlation: r.correlation}) {
+			a := c.find(p.partition)
+			if a == nil {
+				continue
+			}
+			a.preferred = ""
+			if kmsg.Key(r.key) != kmsg.Fetch {
+				a.asking, a.retryAt = false, now+retryBackoff
+			}
+		}
+	}
+}
+
+// learn takes a Metadata response.
+func (c *Consumer) learn(now kafka.Millis, response *kmsg.MetadataResponse, cause uint64, j *journal.Journal) {
+	c.metadata.take(now, response, c.node, cause, j)
+	if n := len(c.metadata.leaders); n != c.known {
+		c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: n, Before: c.known})
+		c.known, c.learned = n, c.last
+	}
+	for i := range c.partitions {
+		c.partitions[i].waits = false
+		c.leaderChanged(&c.partitions[i])
+	}
 }
 
 // Assign gives the consumer other partitions to read, sorted; positions says where to go on in those that
@@ -167,16 +253,21 @@ func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message,
 func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.Partition, positions map[kafka.Partition]kafka.Offset, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
 	var list []assigned
 	for _, p := range partitions {
-		a := assigned{partition: p, position: kafka.NoOffset}
+		a := newAssigned(p)
 		if had := c.find(p); had != nil {
 			a = *had
 		} else if position, ok := positions[p]; ok {
 			a.position = position
+			a.leader = c.metadata.leaderOf(p)
 		}
 		list = append(list, a)
 	}
 	c.partitions, c.order, c.last = list, slices.Clone(partitions), cause
 	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return c.find(f.partition) == nil })
+	if c.dead {
+		c.assign(partitions)
+		return nil
+	}
 	return c.poll(now, tick, out, j)
 }
 
@@ -206,128 +297,7 @@ func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 		}
 		c.nextPoll = now + kafka.Millis(c.config.MaxPollRecords-left)*c.config.Work
 	}
-	return c.ask()
-}
-
-// ask sends the requests that are wanted: positions where there are none, and records. One fetch is under
-// way at a time, and none while something is buffered from the broker it would go to; a partition that is
-// new waits for both.
-//
-// Source: AbstractFetch.prepareFetchRequests.
-func (c *Consumer) ask() []simnet.Send {
-	if c.known == 0 || len(c.partitions) == 0 {
-		return nil
-	}
-	if last := c.partitions[len(c.partitions)-1]; int(last.partition) >= c.known {
-		c.metadata.request() // it does not know the leader yet
-	}
-	var sends []simnet.Send
-	if !c.listing {
-		if request := c.listOffsetsRequest(); request != nil {
-			c.listing = true
-			sends = append(sends, c.send(request, c.last))
-		}
-	}
-	if !c.fetching && len(c.buffered) == 0 {
-		if request := c.fetchRequest(); request != nil {
-			c.fetching = true
-			sends = append(sends, c.send(request, c.last))
-		}
-	}
-	return sends
-}
-
-// reset sets the positions from the leader's answer.
-func (c *Consumer) reset(response *kmsg.ListOffsetsResponse, cause uint64, j *journal.Journal) {
-	for _, result := range response.Topics[0].Partitions {
-		a := c.find(kafka.Partition(result.Partition))
-		switch {
-		case a == nil || a.position != kafka.NoOffset: // not its own any more
-		case result.ErrorCode != 0:
-			a.position, a.stopped = 0, true
-			c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Error: errorName(result.ErrorCode)})
-		default:
-			a.position = kafka.Offset(result.Offset)
-			c.last = j.Append(c.node, cause, journal.PositionReset{TopicPartition: c.name(a), To: a.position, Policy: c.config.AutoOffsetReset})
-		}
-	}
-}
-
-// take buffers the records of a fetch response. What came of a partition that is not its own any more is
-// dropped.
-func (c *Consumer) take(response *kmsg.FetchResponse, cause uint64, j *journal.Journal) {
-	for _, topic := range response.Topics {
-		for _, result := range topic.Partitions {
-			a := c.find(kafka.Partition(result.Partition))
-			switch {
-			case a == nil:
-			case result.ErrorCode != 0:
-				a.stopped = true
-				c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(result.ErrorCode)})
-			case len(result.RecordBatches) > 0:
-				c.buffered = append(c.buffered, fetched{partition: a.partition, data: result.RecordBatches, from: a.position, cause: cause})
-			}
-		}
-	}
-}
-
-// handOver gives the application up to most records of what was fetched, and the destination the events in
-// them. It is drained once a record was looked for and none was left: what ends exactly at most is found to be
-// empty by the next poll. Records before the position are dropped, because a response begins with the
-// whole batch that holds it; a batch that is cut at the end is dropped too.
-//
-// Source: CompletedFetch.fetchRecords.
-func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside) (event journal.RecordsRead, drained bool, late []journal.EventSeenLate) {
-	a := c.find(f.partition)
-	event = journal.RecordsRead{TopicPartition: c.name(a), From: a.position, To: a.position}
-	for event.Records < most {
-		b, err := record.Parse(f.data)
-		if errors.Is(err, record.ErrEnd) || errors.Is(err, record.ErrTorn) {
-			return event, true, late
-		}
-		if err == nil && a.position <= max(b.BaseOffset, f.from) { // the first time
-			err = b.CheckCRC() // check.crcs
-		}
-		if err != nil {
-			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
-		}
-		scanner := b.Scan()
-		for scanner.Next() {
-			r := scanner.Record()
-			switch {
-			case r.Offset < a.position:
-				if a.position == f.from {
-					event.Skipped++
-				}
-			case b.Attributes.Control():
-			case event.Records == most:
-				return event, false, late
-			default:
-				event.Records++
-				a.read++
-				if l, isLate := c.process(a, r, tick, out); isLate {
-					late = append(late, l)
-				}
-				a.position, event.To = r.Offset+1, r.Offset+1
-			}
-		}
-		if err := scanner.Err(); err != nil {
-			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
-		}
-		a.position = max(a.position, b.NextOffset())
-		event.To = a.position
-		f.data = f.data[b.Size():]
-	}
-	return event, false, late
-}
-
-// process is the application's work on one record: the destination takes the event.
-func (c *Consumer) process(a *assigned, r record.Record, tick kafka.Tick, out *Outside) (late journal.EventSeenLate, isLate bool) {
-	entity, version, ok := eventOf(r.Key, r.Value)
-	if !ok {
-		return late, false
-	}
-	return out.Destination.take(entity, Sight{Version: version, At: c.name(a), Offset: r.Offset, Tick: tick, Member: c.node})
+	return c.ask(now)
 }
 
 // find gives the state of a partition, nil if it is not assigned.
@@ -340,17 +310,30 @@ func (c *Consumer) find(partition kafka.Partition) *assigned {
 	return nil
 }
 
-// canRead says whether the leader of a partition is known and no error ended the reading.
-func (c *Consumer) canRead(a *assigned) bool { return int(a.partition) < c.known && !a.stopped }
-
 func (c *Consumer) name(a *assigned) kafka.TopicPartition {
 	return kafka.TopicPartition{Topic: c.config.Topic, Partition: a.partition}
+}
+
+// failed journals an error that a partition was answered with, and keeps what is to be asked for again.
+func (c *Consumer) failed(now kafka.Millis, a *assigned, code int16, cause uint64, j *journal.Journal) {
+	c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(code)})
+	a.preferred = ""
+	switch {
+	case wantsMetadata(code):
+		c.metadata.request()
+		a.waits, a.retryAt = true, now+retryBackoff
+	case kerr.IsRetriable(kerr.ErrorForCode(code)):
+		a.retryAt = now + retryBackoff
+	default:
+		a.stopped = true
+	}
 }
 
 // Clone gives a consumer in the same state.
 func (c *Consumer) Clone() *Consumer {
 	n := *c
+	n.connections = c.connections.clone()
 	n.partitions, n.order = slices.Clone(c.partitions), slices.Clone(c.order)
-	n.buffered = slices.Clone(c.buffered)
+	n.buffered, n.asked = slices.Clone(c.buffered), slices.Clone(c.asked)
 	return &n
 }

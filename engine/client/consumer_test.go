@@ -17,10 +17,11 @@ type desk struct {
 	consumer *Consumer
 	outside  Outside
 	journal  journal.Journal
+	asked    simnet.Send // what receive answers
 }
 
 func (d *desk) receive(now kafka.Millis, response kmsg.Response) []simnet.Send {
-	return d.consumer.Receive(now, 0, &simnet.Message{Response: response}, 0, &d.outside, &d.journal)
+	return d.consumer.Receive(now, 0, &simnet.Message{From: d.asked.To, Correlation: d.asked.Correlation, Response: response}, 0, &d.outside, &d.journal)
 }
 
 // expect fails unless exactly the requests of those APIs are sent.
@@ -33,6 +34,9 @@ func (d *desk) expect(when string, sends []simnet.Send, apis ...string) {
 	if len(got) != len(apis) || len(got) > 0 && got[0] != apis[0] {
 		d.t.Fatalf("%s: the requests %v are sent, want %v", when, got, apis)
 	}
+	if len(sends) > 0 {
+		d.asked = sends[0]
+	}
 }
 
 func (d *desk) read() int { return d.consumer.View().Partitions[0].Read }
@@ -43,10 +47,11 @@ func (d *desk) read() int { return d.consumer.View().Partitions[0].Read }
 func TestNoFetchWhileRecordsAreBuffered(t *testing.T) {
 	config := DefaultConsumerConfig("orders")
 	config.MaxPollRecords, config.Work = 1, 20
-	d := &desk{t: t, consumer: NewConsumer("c0", "b1", config, []kafka.Partition{0})}
+	d := &desk{t: t, consumer: NewConsumer("c0", []kafka.NodeID{"b1"}, config, []kafka.Partition{0})}
 	d.expect("at the start", d.consumer.Tick(0, 0, &d.outside, &d.journal), "Metadata")
 
 	metadata := kmsg.NewPtrMetadataResponse()
+	metadata.Brokers = []kmsg.MetadataResponseBroker{{NodeID: 1, Host: "b1"}}
 	metadata.Topics = []kmsg.MetadataResponseTopic{{Topic: kmsg.StringPtr("orders"), TopicID: [16]byte{1}, Partitions: []kmsg.MetadataResponseTopicPartition{{Leader: 1, LeaderEpoch: 7}}}}
 	sends := d.receive(1, metadata)
 	d.expect("with metadata", sends, "ListOffsets")
@@ -70,7 +75,7 @@ func TestNoFetchWhileRecordsAreBuffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	fetched := kmsg.NewPtrFetchResponse()
-	fetched.Topics = []kmsg.FetchResponseTopic{{TopicID: [16]byte{1}, Partitions: []kmsg.FetchResponseTopicPartition{{RecordBatches: bytes}}}}
+	fetched.Topics = []kmsg.FetchResponseTopic{{TopicID: [16]byte{1}, Partitions: []kmsg.FetchResponseTopicPartition{{RecordBatches: bytes, PreferredReadReplica: -1}}}}
 	for _, step := range []struct {
 		when string
 		do   func() []simnet.Send

@@ -1,30 +1,298 @@
 package client
 
-import "loglab/engine/kafka"
+import (
+	"math"
+	"slices"
 
-// metadata says when a client asks for metadata: at its start, when it misses something, and again when what
-// it has is metadata.max.age.ms old.
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/simnet"
+)
+
+// The defaults of retry.backoff.ms and retry.backoff.max.ms.
+const (
+	retryBackoff    kafka.Millis = 100
+	retryBackoffMax kafka.Millis = 1000
+)
+
+// metadata is what a client knows of the cluster and of its topic, and when it asks: at its start, when it
+// misses something, and again when what it has is metadata.max.age.ms old. Its slices are shared by clones
+// and replaced, never written.
 //
-// Source: class Metadata.
+// Source: classes Metadata and MetadataSnapshot.
 type metadata struct {
-	maxAge   kafka.Millis
-	answered kafka.Millis // when the last answer came
-	next     kafka.Millis // when it asks
-	waiting  bool         // for an answer
+	topic     string
+	bootstrap []kafka.NodeID // bootstrap.servers
+	brokers   []clusterNode  // sorted by id; empty until the first answer
+	names     []kafka.NodeID // of the same
+	topicID   [16]byte
+	leaders   []leader          // by partition
+	led       []kafka.Partition // those that have a leader, sorted
+
+	maxAge    kafka.Millis
+	answered  kafka.Millis // when the last answer came
+	refreshed kafka.Millis // when the last answer or failure came
+	known     bool         // an answer has come
+	wanted    bool         // something is missing
+	waiting   bool         // for an answer
+	failures  int          // requests without an answer, in a row
+	unchanged int          // answers without news, in a row
 }
 
-func newMetadata(maxAge kafka.Millis) metadata { return metadata{maxAge: maxAge, next: atOnce} }
+// clusterNode is a broker as metadata has it.
+type clusterNode struct {
+	id   int32
+	node kafka.NodeID
+}
 
-func (m *metadata) nextDue() (due kafka.Millis, ok bool) { return m.next, !m.waiting }
+// leader is who leads a partition as far as a client knows.
+type leader struct {
+	node  kafka.NodeID // empty: nobody
+	epoch kafka.LeaderEpoch
+}
 
-func (m *metadata) due(now kafka.Millis) bool { return !m.waiting && m.next <= now }
+func newMetadata(topic string, bootstrap []kafka.NodeID, maxAge kafka.Millis) metadata {
+	return metadata{topic: topic, bootstrap: bootstrap, maxAge: maxAge}
+}
 
-func (m *metadata) asked() { m.waiting = true }
+// restarted gives the metadata of a new process: it knows the bootstrap servers only.
+func (m *metadata) restarted() metadata { return newMetadata(m.topic, m.bootstrap, m.maxAge) }
 
-func (m *metadata) take(now kafka.Millis) { m.waiting, m.answered, m.next = false, now, now+m.maxAge }
-
-// retryBackoff is the default of retry.backoff.ms, which two requests for metadata are apart at least.
-const retryBackoff = 100
+// next is when the client asks, if it waits for no answer. Failures, and answers that bring nothing new, make
+// it wait twice as long each time.
+//
+// Source: Metadata.timeToNextUpdate, timeToAllowUpdate.
+func (m *metadata) next() kafka.Millis {
+	if !m.known && m.failures == 0 {
+		return atOnce
+	}
+	due := m.refreshed
+	if m.known && !m.wanted {
+		due = m.answered + m.maxAge
+	}
+	allowed := m.refreshed + backoff(retryBackoff, retryBackoffMax, m.failures-1)
+	if m.unchanged > 0 {
+		allowed = max(allowed, m.refreshed+backoff(retryBackoff, retryBackoffMax, m.unchanged-1))
+	}
+	return max(due, allowed)
+}
 
 // request makes the client ask sooner, because something is missing.
-func (m *metadata) request() { m.next = min(m.next, m.answered+retryBackoff) }
+func (m *metadata) request() { m.wanted = true }
+
+// failed notes that a request got no answer.
+func (m *metadata) failed(now kafka.Millis) {
+	m.waiting, m.wanted, m.refreshed = false, true, now
+	m.failures++
+}
+
+// nextDue is when the client asks; ok is false while it waits for an answer or can ask nobody.
+func (m *metadata) nextDue(c *connections, most int) (due kafka.Millis, ok bool) {
+	if m.waiting {
+		return 0, false
+	}
+	at, ok := m.reachableAt(c, most)
+	return max(m.next(), at), ok
+}
+
+// ask makes the request that is due, to the least loaded broker that can be reached; nil when none is.
+//
+// Source: NetworkClient.DefaultMetadataUpdater; metadata.recovery.strategy = rebootstrap.
+func (m *metadata) ask(now kafka.Millis, c *connections, most int) []simnet.Send {
+	if m.waiting || m.next() > now {
+		return nil
+	}
+	to, ok := m.anyBroker(now, c, most)
+	if !ok {
+		return nil
+	}
+	m.waiting = true
+	return []simnet.Send{c.send(now, to, metadataRequest(m.topic), 0)}
+}
+
+// anyBroker gives the least loaded of the known brokers that can be reached, or of the bootstrap servers if
+// none is.
+func (m *metadata) anyBroker(now kafka.Millis, c *connections, most int) (kafka.NodeID, bool) {
+	if node, ok := c.leastLoaded(now, m.nodes(), most); ok {
+		return node, true
+	}
+	return c.leastLoaded(now, m.bootstrap, most)
+}
+
+// reachableAt is when any broker can be sent to; ok is false when all have most requests in flight.
+func (m *metadata) reachableAt(c *connections, most int) (at kafka.Millis, ok bool) {
+	at, ok = c.reachableAt(m.names, most)
+	if first, any := c.reachableAt(m.bootstrap, most); any && (!ok || first < at) {
+		at, ok = first, true
+	}
+	return at, ok
+}
+
+// nodes gives the known brokers, sorted by id. The slice is only read.
+func (m *metadata) nodes() []kafka.NodeID { return m.names }
+
+// setBrokers takes brokers in any order; the list is its own from then on.
+func (m *metadata) setBrokers(list []clusterNode) {
+	slices.SortFunc(list, func(a, b clusterNode) int { return int(a.id) - int(b.id) })
+	m.brokers, m.names = list, make([]kafka.NodeID, len(list))
+	for i, b := range list {
+		m.names[i] = b.node
+	}
+}
+
+// nodeOf gives the name of a broker; empty when it is not known.
+func (m *metadata) nodeOf(id int32) kafka.NodeID {
+	for _, b := range m.brokers {
+		if b.id == id {
+			return b.node
+		}
+	}
+	return ""
+}
+
+// leaderOf gives the leader of a partition; its node is empty when none is known.
+func (m *metadata) leaderOf(p kafka.Partition) leader {
+	if int(p) >= len(m.leaders) {
+		return leader{epoch: kafka.NoLeaderEpoch}
+	}
+	return m.leaders[p]
+}
+
+// take learns from a Metadata response. What it says of a partition is not believed if its leader epoch is
+// older than the one known.
+//
+// Source: Metadata.update, updateLatestMetadata.
+//
+// Simplified: a topic that a response does not know is kept as it was known, for topics are never deleted
+// here.
+func (m *metadata) take(now kafka.Millis, response *kmsg.MetadataResponse, node kafka.NodeID, cause uint64, j *journal.Journal) {
+	expired := m.known && now >= m.answered+m.maxAge
+	m.waiting, m.wanted, m.failures = false, false, 0
+	m.known, m.answered, m.refreshed = true, now, now
+	changed := m.takeBrokers(response)
+	for _, topic := range response.Topics {
+		switch {
+		case topic.Topic != nil && *topic.Topic != m.topic:
+		case topic.ErrorCode != 0:
+			m.wanted = true
+		default:
+			changed = m.takeTopic(topic, node, cause, j) || changed
+		}
+	}
+	m.forgetGone()
+	m.unchanged++
+	if changed || expired {
+		m.unchanged = 0
+	}
+}
+
+// takeBrokers learns which brokers there are; it says whether they are others than before.
+func (m *metadata) takeBrokers(response *kmsg.MetadataResponse) (changed bool) {
+	var list []clusterNode
+	for _, b := range response.Brokers {
+		list = append(list, clusterNode{b.NodeID, kafka.NodeID(b.Host)})
+	}
+	before := m.brokers
+	m.setBrokers(list)
+	return !slices.Equal(before, m.brokers)
+}
+
+// takeTopic learns of the topic's partitions; it says whether anything is new.
+func (m *metadata) takeTopic(topic kmsg.MetadataResponseTopic, node kafka.NodeID, cause uint64, j *journal.Journal) (changed bool) {
+	old := m.leaders
+	if topic.TopicID != m.topicID {
+		m.topicID, old, changed = topic.TopicID, nil, true
+	}
+	leaders := make([]leader, max(len(m.leaders), len(topic.Partitions)))
+	copy(leaders, old)
+	for _, p := range topic.Partitions {
+		now := leader{m.nodeOf(p.Leader), kafka.LeaderEpoch(p.LeaderEpoch)}
+		if int(p.Partition) >= len(old) {
+			leaders[p.Partition], changed = now, true
+		} else if before := old[p.Partition]; before != now && now.epoch >= before.epoch {
+			leaders[p.Partition], changed = now, true
+			m.tell(kafka.Partition(p.Partition), before, now, "Metadata", node, cause, j)
+		}
+		if now.node == "" {
+			m.wanted = true // LEADER_NOT_AVAILABLE
+		}
+	}
+	m.setLeaders(leaders)
+	return changed
+}
+
+// forgetGone takes leaders away that are not among the brokers any more.
+func (m *metadata) forgetGone() {
+	gone := func(l leader) bool {
+		return l.node != "" && !slices.ContainsFunc(m.brokers, func(b clusterNode) bool { return b.node == l.node })
+	}
+	if !slices.ContainsFunc(m.leaders, gone) {
+		return
+	}
+	m.wanted = true
+	leaders := slices.Clone(m.leaders)
+	for i, l := range leaders {
+		if gone(l) {
+			leaders[i].node = ""
+		}
+	}
+	m.setLeaders(leaders)
+}
+
+func (m *metadata) setLeaders(leaders []leader) {
+	m.leaders, m.led = leaders, nil
+	for i, l := range leaders {
+		if l.node != "" {
+			m.led = append(m.led, kafka.Partition(i))
+		}
+	}
+}
+
+func (m *metadata) tell(p kafka.Partition, before, now leader, api string, node kafka.NodeID, cause uint64, j *journal.Journal) {
+	j.Append(node, cause, journal.LeaderLearned{
+		TopicPartition: kafka.TopicPartition{Topic: m.topic, Partition: p}, Before: before.node, Leader: now.node, LeaderEpoch: now.epoch, API: api,
+	})
+}
+
+// moved learns from a Produce or Fetch response who leads a partition now; host is the node endpoint that came
+// along, if one did. False: it says nothing that is newer.
+//
+// Source: KIP-951; Metadata.updatePartitionLeadership.
+func (m *metadata) moved(p kafka.Partition, id, epoch int32, host kafka.NodeID, api string, node kafka.NodeID, cause uint64, j *journal.Journal) bool {
+	before := m.leaderOf(p)
+	if id < 0 || epoch < 0 || int(p) >= len(m.leaders) || kafka.LeaderEpoch(epoch) <= before.epoch {
+		return false
+	}
+	if m.nodeOf(id) == "" {
+		if host == "" {
+			return false
+		}
+		m.setBrokers(append(slices.Clone(m.brokers), clusterNode{id, host}))
+	}
+	now := leader{m.nodeOf(id), kafka.LeaderEpoch(epoch)}
+	leaders := slices.Clone(m.leaders)
+	leaders[p] = now
+	m.setLeaders(leaders)
+	m.unchanged = 0
+	m.tell(p, before, now, api, node, cause, j)
+	return true
+}
+
+// atOnce is a due time before any other.
+const atOnce kafka.Millis = math.MinInt64
+
+// wantsMetadata says whether an error means that the client's metadata may be old.
+//
+// Source: class InvalidMetadataException; FetchCollector.handleInitializeErrors for UNKNOWN_LEADER_EPOCH.
+func wantsMetadata(code int16) bool {
+	switch code {
+	case kerr.UnknownTopicOrPartition.Code, kerr.LeaderNotAvailable.Code, kerr.NotLeaderForPartition.Code, kerr.ReplicaNotAvailable.Code,
+		kerr.NetworkException.Code, kerr.KafkaStorageError.Code, kerr.ListenerNotFound.Code, kerr.FencedLeaderEpoch.Code,
+		kerr.UnknownLeaderEpoch.Code, kerr.UnknownTopicID.Code, kerr.InconsistentTopicID.Code, kerr.OffsetNotAvailable.Code:
+		return true
+	}
+	return false
+}

@@ -20,72 +20,19 @@ func (o *Outside) Clone() Outside {
 	return Outside{Source: o.Source.clone(), Destination: o.Destination.clone()}
 }
 
+// The sizes of an entry of each history, about.
+const handedBytes, outcomeBytes = 112, 72
+
+// SizeBytes estimates the memory that is shared with clones.
+func (o *Outside) SizeBytes() int {
+	return o.Source.handed.Len()*handedBytes + o.Source.outcomes.Len()*outcomeBytes + o.Source.bytes
+}
+
 // CloneBytes estimates the memory that a clone takes by itself.
 func (o *Outside) CloneBytes() int {
 	const mapEntry, entityBytes = 56, 80
-	return mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
-}
-
-// Source is the database whose changes the producers' applications publish: it numbers the events of
-// each entity from 1. It also counts the records that each key was sent with, by where its partitioner put
-// them.
-type Source struct {
-	versions map[string]int   // by entity; only looked up
-	records  map[keyPlace]int // of one key in one partition; only looked up
-	handed   int              // records, with a key or without
-	hottest  keyPlace         // the first that has as many records as no other has more
-}
-
-// keyPlace is a key and a partition that a partitioner has put it into.
-type keyPlace struct {
-	key       string
-	partition kafka.Partition
-}
-
-// number gives the version of an entity's next event.
-func (s *Source) number(entity string) int {
-	if s.versions == nil {
-		s.versions = map[string]int{}
-	}
-	s.versions[entity]++
-	return s.versions[entity]
-}
-
-// count notes a record; keyed says that a partitioner chose the partition by its key.
-func (s *Source) count(key []byte, keyed bool, partition kafka.Partition) {
-	s.handed++
-	if !keyed {
-		return
-	}
-	if s.records == nil {
-		s.records = map[keyPlace]int{}
-	}
-	at := keyPlace{string(key), partition}
-	s.records[at]++
-	if len(s.records) == 1 || s.records[at] > s.records[s.hottest] {
-		s.hottest = at
-	}
-}
-
-func (s *Source) clone() Source {
-	c := *s
-	c.versions, c.records = maps.Clone(s.versions), maps.Clone(s.records)
-	return c
-}
-
-// SourceView is what the source has given out: an immutable value.
-type SourceView struct {
-	Records          int             `json:"records"` // handed to the producers
-	HottestKey       string          `json:"hottest_key"`
-	HottestPartition kafka.Partition `json:"hottest_partition"` // where its partitioner put it
-	HottestRecords   int             `json:"hottest_records"`   // of that key in that partition
-}
-
-// View gives the source's counts.
-func (s *Source) View() SourceView {
-	return SourceView{
-		Records: s.handed, HottestKey: s.hottest.key, HottestPartition: s.hottest.partition, HottestRecords: s.records[s.hottest],
-	}
+	chunks := historyChunk*(handedBytes+outcomeBytes) + (o.Source.handed.Len()+o.Source.outcomes.Len())/historyChunk*24
+	return chunks + mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
 }
 
 // Destination is what the consumers' applications write to: it sees the events in the order in which

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/command"
@@ -14,37 +15,11 @@ import (
 	"loglab/engine/simnet"
 )
 
-// ProducerConfig holds a producer's settings under Kafka's names.
-type ProducerConfig struct {
-	Topic          string
-	Partitioner    string       // of keyed records; a name of partitioner.Names
-	Keyless        string       // of records without a key; a name of partitioner.KeylessNames
-	Linger         kafka.Millis // linger.ms
-	BatchSize      int          // batch.size, bytes
-	MaxRequestSize int          // max.request.size, bytes
-	MaxInFlight    int          // max.in.flight.requests.per.connection
-	Acks           int16        // -1 is all
-	RequestTimeout kafka.Millis // request.timeout.ms
-	Compression    record.Codec // compression.type
-	MetadataMaxAge kafka.Millis // metadata.max.age.ms
-}
-
-// DefaultProducerConfig gives the defaults of Kafka 4.2.
-//
-// Source: class ProducerConfig.
-func DefaultProducerConfig(topic string) ProducerConfig {
-	return ProducerConfig{
-		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", Linger: 5, BatchSize: 16384,
-		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000, MetadataMaxAge: 300000,
-	}
-}
-
 // Producer is one producing client with its application.
 type Producer struct {
 	node     kafka.NodeID
-	broker   kafka.NodeID
 	start    kafka.Timestamp // the wall clock at virtual time 0
-	config   ProducerConfig
+	config   ProducerConfig  // resolved
 	keyed    partitioner.Partitioner
 	rnd      prng.Rand
 	sticky   partitioner.Sticky
@@ -53,46 +28,47 @@ type Producer struct {
 	workload deal
 	sending  bool         // the workload runs
 	nextSend kafka.Millis // when the workload hands in its next records
+	dead     bool         // its process was killed
 
+	connections connections
 	metadata    metadata
-	topicID     [16]byte
-	leaders     []kafka.Partition // partitions with a leader, sorted; shared by clones, never written
-	queues      []queue           // by partition; empty until metadata is there
-	drainIndex  int
-	correlation int32
-	inFlight    []inFlight
+	identity    identity
+	queues      []queue      // by partition; empty until metadata is there
+	checked     kafka.Millis // when the queues were last looked at
 
 	produced     int
 	acknowledged int
 	failed       int
 }
 
-// inFlight is a Produce request without an answer yet.
-type inFlight struct {
-	correlation int32
-	records     []int // by partition; never written once made
-}
-
-// NewProducer makes a producer that talks to one broker. It asks for metadata at its first tick and
-// sends its workload from [Producer.Start] on. Draws is what the workload draws from: all producers of one
-// workload are given the same.
-func NewProducer(node, broker kafka.NodeID, start kafka.Timestamp, config ProducerConfig, workload Workload, rnd, draws prng.Rand) (*Producer, error) {
+// NewProducer makes a producer that begins at the bootstrap servers. It asks for metadata, and for a producer
+// id if it is idempotent, at its first tick and sends its workload from [Producer.StartSending] on. Draws is
+// what the workload draws from: all producers of one workload are given the same. The error says which setting
+// does not go with which.
+func NewProducer(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timestamp, config ProducerConfig, workload Workload, rnd, draws prng.Rand) (*Producer, error) {
 	keyed, err := partitioner.ByName(config.Partitioner)
 	if err != nil {
 		return nil, err
 	}
+	if config, err = config.Resolve(); err != nil {
+		return nil, fmt.Errorf("%s: %w", node, err)
+	}
 	return &Producer{
-		node: node, broker: broker, start: start, config: config, keyed: keyed, rnd: rnd,
+		node: node, start: start, config: config, keyed: keyed, rnd: rnd,
 		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: newDeal(workload, draws),
-		metadata: newMetadata(config.MetadataMaxAge),
+		connections: connections{node: node, timeout: config.RequestTimeout},
+		metadata:    newMetadata(config.Topic, bootstrap, config.MetadataMaxAge), identity: newIdentity(), checked: atOnce,
 	}, nil
 }
 
 // Node gives the producer's name on the network.
 func (p *Producer) Node() kafka.NodeID { return p.node }
 
-// Start lets the application hand in its workload, from now on; false: it does so already.
-func (p *Producer) Start(now kafka.Millis) bool {
+// Config gives the settings that hold.
+func (p *Producer) Config() ProducerConfig { return p.config }
+
+// StartSending lets the application hand in its workload, from now on; false: it does so already.
+func (p *Producer) StartSending(now kafka.Millis) bool {
 	if p.sending {
 		return false
 	}
@@ -100,48 +76,112 @@ func (p *Producer) Start(now kafka.Millis) bool {
 	return true
 }
 
-// Stop makes the application hand in nothing more of its workload; false: it has stopped already.
-func (p *Producer) Stop() bool {
+// StopSending makes the application hand in nothing more of its workload; false: it has stopped already.
+func (p *Producer) StopSending() bool {
 	was := p.sending
 	p.sending = false
 	return was
 }
 
-// Ready says whether the producer knows its topic.
-func (p *Producer) Ready() bool { return len(p.queues) > 0 }
+// Ready says whether the producer knows its topic and, if it is idempotent, has its producer id.
+func (p *Producer) Ready() bool {
+	return len(p.queues) > 0 && (!p.config.idempotent() || p.identity.id >= 0)
+}
+
+// Alive says whether the producer's process runs.
+func (p *Producer) Alive() bool { return !p.dead }
+
+// Kill ends the producer's process: what it holds in memory is lost, and every record without an
+// acknowledgement is dropped. Cause is the Seq of the event that says why; false: it was dead already. The
+// caller ends its connections.
+func (p *Producer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
+	if p.dead {
+		return false
+	}
+	event := journal.ProducerMemoryLost{}
+	var lost []int
+	for i := range p.queues {
+		for _, b := range p.queues[i].sent {
+			lost = append(lost, b.records...)
+			event.InFlight += len(b.records)
+		}
+		for _, b := range p.queues[i].batches {
+			lost = append(lost, b.records...)
+			if b.attempts > 0 {
+				event.InFlight += len(b.records)
+			}
+		}
+	}
+	event.Records = len(lost)
+	seq := j.Append(p.node, cause, event)
+	out.Source.settle(lost, Dropped, kafka.NoOffset, "", j.Tick, seq)
+	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted()
+	p.connections = connections{node: p.node, timeout: p.config.RequestTimeout, correlation: p.connections.correlation}
+	p.sticky, p.older, p.turn = partitioner.NewSticky(int32(p.config.BatchSize)), partitioner.Sticky480{}, partitioner.RoundRobin{}
+	return true
+}
+
+// Start begins a new process of the same application after [Producer.Kill]: it learns metadata anew and, if it
+// is idempotent, gets another producer id. The workload goes on where it was, from now on. False: a process
+// runs.
+//
+// Simplified: the application knows what it has handed in before and sends none of it again, although it
+// cannot know what of it was written.
+func (p *Producer) Start(now kafka.Millis) bool {
+	if !p.dead {
+		return false
+	}
+	p.dead, p.nextSend = false, now
+	return true
+}
 
 // NextDue is when the producer's next timer fires.
 func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
-	due, ok = p.metadata.nextDue()
-	if p.sending && p.workload.Rate > 0 && p.Ready() && (!ok || p.nextSend < due) {
-		due, ok = p.nextSend, true
+	if p.dead {
+		return 0, false
 	}
-	if len(p.inFlight) >= p.config.MaxInFlight {
-		return due, ok
-	}
-	for _, q := range p.queues {
-		if ready, any := q.readyAt(p.config); any && (!ok || ready < due) {
-			due, ok = ready, true
+	consider := func(at kafka.Millis, any bool) {
+		if any && (!ok || at < due) {
+			due, ok = at, true
 		}
+	}
+	consider(p.metadata.nextDue(&p.connections, p.config.MaxInFlight))
+	consider(p.identityDue())
+	consider(p.nextSend, p.handsIn())
+	consider(p.connections.nextTimeout())
+	consider(p.nextExpiry())
+	for _, node := range p.metadata.nodes() {
+		consider(p.drainDue(node))
 	}
 	return due, ok
 }
 
-// Tick lets the timers that are due fire: metadata is asked for anew, the application hands in records,
-// lingering batches go out.
+// handsIn says whether the application has a timer to hand in records.
+func (p *Producer) handsIn() bool { return p.sending && p.workload.Rate > 0 && len(p.queues) > 0 }
+
+// Tick lets the timers that are due fire: requests time out, metadata and a producer id are asked for, the
+// application hands in records, batches go out or expire.
 func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []simnet.Send {
-	var sends []simnet.Send
-	if p.metadata.due(now) {
-		p.metadata.asked()
-		sends = append(sends, simnet.Send{To: p.broker, Request: metadataRequest(p.config.Topic), Correlation: p.correlate()})
+	if p.dead {
+		return nil
 	}
-	if p.sending && p.workload.Rate > 0 && p.Ready() && p.nextSend <= now {
+	var sends []simnet.Send
+	for {
+		server, seq, any := p.connections.timedOut(now, j)
+		if !any {
+			break
+		}
+		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
+		p.lose(now, server, kerr.RequestTimedOut.Code, seq, out, j)
+	}
+	sends = append(sends, p.metadata.ask(now, &p.connections, p.config.MaxInFlight)...)
+	if p.handsIn() && p.nextSend <= now {
 		p.nextSend += p.workload.Every
 		for range p.workload.Rate {
 			p.handNext(now, out, j)
 		}
 	}
-	return append(sends, p.drainReady(now, j)...)
+	return append(sends, p.drainReady(now, out, j)...)
 }
 
 // handNext draws the workload's next record and hands it in, if it is this producer's.
@@ -158,11 +198,11 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	if index >= 0 {
 		key = p.workload.key(index, version)
 	}
-	p.hand(now, handed{key: key, value: p.workload.value(entity, version)}, 0, out, j)
+	p.hand(now, submitted{key: key, value: p.workload.value(entity, version)}, 0, out, j)
 }
 
-// handed is one record as the application hands it to the producer.
-type handed struct {
+// submitted is one record as the application hands it to the producer.
+type submitted struct {
 	key, value []byte // a nil key is no key
 	named      bool   // it names its partition, to
 	to         kafka.Partition
@@ -174,13 +214,16 @@ type handed struct {
 // Simplified: a record that names a partition which the producer does not know is refused at once. Kafka's
 // asks for metadata and waits up to max.block.ms = 60,000 ms for it.
 func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, out *Outside, j *journal.Journal) (sends []simnet.Send, err error) {
-	if !p.Ready() {
+	if p.dead {
+		return nil, fmt.Errorf("the process of %s does not run", p.node)
+	}
+	if len(p.queues) == 0 {
 		return nil, fmt.Errorf("%s has no metadata of %s yet", p.node, p.config.Topic)
 	}
 	if cmd.Named && int(cmd.To) >= len(p.queues) {
 		return nil, fmt.Errorf("%s knows %s of %s; partition %d is not one of them", p.node, kafka.Count(len(p.queues), "partition"), p.config.Topic, cmd.To)
 	}
-	r := handed{value: []byte(cmd.Value), named: cmd.Named, to: cmd.To}
+	r := submitted{value: []byte(cmd.Value), named: cmd.Named, to: cmd.To}
 	if !cmd.Keyless {
 		r.key = []byte(cmd.Key)
 	}
@@ -191,11 +234,11 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
 	}
 	p.hand(now, r, cause, out, j)
-	return p.drainReady(now, j), nil
+	return p.drainReady(now, out, j), nil
 }
 
 // hand partitions one record and appends it to its partition's queue.
-func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, j *journal.Journal) {
+func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outside, j *journal.Journal) {
 	n := int32(len(p.queues))
 	ts := p.start + kafka.Timestamp(now)
 	event := journal.RecordPartitioned{Key: string(r.key), Partitioner: p.config.Partitioner, Partitions: int(n)}
@@ -214,9 +257,10 @@ func (p *Producer) hand(now kafka.Millis, r handed, cause uint64, out *Outside, 
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	out.Source.count(r.key, !event.Keyless && !event.Named, chosen)
+	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Tick: j.Tick, Event: seq}
+	number := out.Source.take(h, !event.Keyless && !event.Named)
 	q := &p.queues[chosen]
-	grown := q.append(now, ts, r.key, r.value, seq, p.config)
+	grown := q.append(now, ts, r, seq, number, &p.config)
 	if !event.Keyless || p.config.Keyless != "sticky" {
 		return
 	}
@@ -274,69 +318,58 @@ func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.
 }
 
 func (p *Producer) candidates() partitioner.Candidates {
-	return partitioner.Candidates{WithLeader: p.leaders, PartitionCount: int32(len(p.queues))}
+	return partitioner.Candidates{WithLeader: p.metadata.led, PartitionCount: int32(len(p.queues))}
 }
 
-func (p *Producer) correlate() int32 {
-	p.correlation++
-	return p.correlation
+// name gives the name of a partition by its index.
+func (p *Producer) name(partition int) kafka.TopicPartition {
+	return kafka.TopicPartition{Topic: p.config.Topic, Partition: kafka.Partition(partition)}
 }
 
 // Receive handles one response. Cause is the Seq of the event that says it was delivered.
-func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
+func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	if p.dead || !p.connections.answered(m, cause, j) {
+		return nil
+	}
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
-		p.learn(now, response.Topics[0], cause, j)
+		p.metadata.take(now, response, p.node, cause, j)
+		p.growQueues(cause, j)
+	case *kmsg.InitProducerIDResponse:
+		p.takeProducerID(now, response, cause, j)
 	case *kmsg.ProduceResponse:
-		p.acknowledge(m.Correlation, response, cause, j)
+		p.takeAnswer(now, m, response, cause, out, j)
 	default:
 		panic(fmt.Sprintf("producer %s: no handler for %s", p.node, m.API()))
 	}
-	return p.drainReady(now, j)
+	return p.drainReady(now, out, j)
 }
 
-// learn takes what a Metadata response says of the topic; partitions that are new get a queue.
-func (p *Producer) learn(now kafka.Millis, topic kmsg.MetadataResponseTopic, cause uint64, j *journal.Journal) {
-	p.metadata.take(now)
-	p.topicID, p.leaders = topic.TopicID, partitionsOf(topic)
-	if before := len(p.queues); before < len(topic.Partitions) {
-		p.queues = append(p.queues, make([]queue, len(topic.Partitions)-before)...)
+// Disconnected handles the news that the connection to a server is gone: requests that were in flight on it
+// have failed. Cause is the Seq of the event that says so.
+func (p *Producer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+	if p.dead {
+		return nil
+	}
+	p.lose(now, server, kerr.NetworkException.Code, cause, out, j)
+	return p.drainReady(now, out, j)
+}
+
+// growQueues gives the partitions that are new a queue.
+func (p *Producer) growQueues(cause uint64, j *journal.Journal) {
+	if before := len(p.queues); before < len(p.metadata.leaders) {
+		p.queues = append(p.queues, make([]queue, len(p.metadata.leaders)-before)...)
 		j.Append(p.node, cause, journal.MetadataLearned{Topic: p.config.Topic, Partitions: len(p.queues), Before: before})
 	}
-}
-
-// acknowledge takes the answer to a Produce request.
-func (p *Producer) acknowledge(correlation int32, response *kmsg.ProduceResponse, cause uint64, j *journal.Journal) {
-	for i, request := range p.inFlight {
-		if request.correlation != correlation {
-			continue
-		}
-		p.inFlight = append(p.inFlight[:i:i], p.inFlight[i+1:]...)
-		for _, result := range response.Topics[0].Partitions {
-			tp := kafka.TopicPartition{Topic: p.config.Topic, Partition: kafka.Partition(result.Partition)}
-			records := request.records[result.Partition]
-			if result.ErrorCode != 0 {
-				p.failed += records
-				j.Append(p.node, cause, journal.ProduceFailed{TopicPartition: tp, Records: records, Error: errorName(result.ErrorCode)})
-				continue
-			}
-			p.acknowledged += records
-			j.Append(p.node, cause, journal.ProduceAcknowledged{
-				TopicPartition: tp, BaseOffset: kafka.Offset(result.BaseOffset), Records: records, Acks: acksText(p.config.Acks),
-			})
-		}
-		return
-	}
-	panic(fmt.Sprintf("producer %s: no request with correlation id %d is in flight", p.node, correlation))
 }
 
 // Clone gives a producer in the same state.
 func (p *Producer) Clone() *Producer {
 	c := *p
-	c.inFlight = append([]inFlight(nil), p.inFlight...)
+	c.connections = p.connections.clone()
 	c.queues = make([]queue, len(p.queues))
-	for i, q := range p.queues {
-		c.queues[i] = q.clone()
+	for i := range p.queues {
+		c.queues[i] = p.queues[i].clone()
 	}
 	return &c
 }

@@ -1,25 +1,21 @@
 package client
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"loglab/engine/kafka"
 )
 
 // The versions of the requests: the newest of Kafka 4.2.
 const (
-	metadataVersion    = 13
-	listOffsetsVersion = 11
-	produceVersion     = 13
-	fetchVersion       = 18
+	metadataVersion             = 13
+	listOffsetsVersion          = 11
+	produceVersion              = 13
+	fetchVersion                = 18
+	initProducerIDVersion       = 5
+	offsetForLeaderEpochVersion = 4
 )
-
-// atOnce is a due time before any other.
-const atOnce kafka.Millis = math.MinInt64
 
 // noSession is the session epoch of a fetch that wants no fetch session.
 const noSession = -1
@@ -33,78 +29,64 @@ func metadataRequest(topic string) kmsg.Request {
 	return request
 }
 
-// partitionsOf gives the partitions of a topic that have a leader.
-func partitionsOf(topic kmsg.MetadataResponseTopic) []kafka.Partition {
-	var list []kafka.Partition
-	for _, p := range topic.Partitions {
-		if p.Leader >= 0 {
-			list = append(list, kafka.Partition(p.Partition))
-		}
-	}
-	return list
-}
-
-// epochsOf gives the leader epoch of each partition of a topic.
-func epochsOf(topic kmsg.MetadataResponseTopic) []int32 {
-	epochs := make([]int32, len(topic.Partitions))
-	for _, p := range topic.Partitions {
-		epochs[p.Partition] = p.LeaderEpoch
-	}
-	return epochs
-}
-
-// listOffsetsRequest asks, for every partition without a position, for the end of the log that
-// auto.offset.reset names; nil when all that it can read have one.
-func (c *Consumer) listOffsetsRequest() kmsg.Request {
+// listOffsetsRequest asks, for partitions without a position, for the end of the log that auto.offset.reset
+// names.
+func (c *Consumer) listOffsetsRequest(list []*assigned) kmsg.Request {
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Version, request.ReplicaID, request.TimeoutMillis = listOffsetsVersion, -1, int32(c.config.RequestTimeout)
 	rt := kmsg.NewListOffsetsRequestTopic()
 	rt.Topic = c.config.Topic
-	for i := range c.partitions {
-		a := &c.partitions[i]
-		if !c.canRead(a) || a.position != kafka.NoOffset {
-			continue
-		}
+	for _, a := range list {
 		rp := kmsg.NewListOffsetsRequestTopicPartition()
-		rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = int32(a.partition), c.epochs[a.partition], -2
+		rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = int32(a.partition), int32(c.metadata.leaderOf(a.partition).epoch), -2
 		if c.config.AutoOffsetReset == "latest" {
 			rp.Timestamp = -1
 		}
 		rt.Partitions = append(rt.Partitions, rp)
 	}
-	if len(rt.Partitions) == 0 {
-		return nil
+	request.Topics = append(request.Topics, rt)
+	return request
+}
+
+// epochRequest asks, for partitions whose leader is new, where the epoch of the last record read ends.
+func (c *Consumer) epochRequest(list []*assigned) kmsg.Request {
+	request := kmsg.NewPtrOffsetForLeaderEpochRequest()
+	request.Version, request.ReplicaID = offsetForLeaderEpochVersion, -1
+	rt := kmsg.NewOffsetForLeaderEpochRequestTopic()
+	rt.Topic = c.config.Topic
+	for _, a := range list {
+		rp := kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
+		rp.Partition, rp.CurrentLeaderEpoch, rp.LeaderEpoch = int32(a.partition), int32(a.leader.epoch), int32(a.epoch)
+		rt.Partitions = append(rt.Partitions, rp)
 	}
 	request.Topics = append(request.Topics, rt)
 	return request
 }
 
-// fetchRequest asks for what comes next in every partition; nil when there is none to read.
-func (c *Consumer) fetchRequest() kmsg.Request {
+// fetchRequest asks for what comes next in partitions.
+func (c *Consumer) fetchRequest(list []*assigned) kmsg.Request {
 	request := kmsg.NewPtrFetchRequest()
-	request.Version, request.SessionEpoch = fetchVersion, noSession
+	request.Version, request.SessionEpoch, request.Rack = fetchVersion, noSession, c.config.ClientRack
 	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = int32(c.config.FetchMaxWait), c.config.FetchMinBytes, c.config.FetchMaxBytes
 	rt := kmsg.NewFetchRequestTopic()
-	rt.TopicID = c.topicID
-	for _, p := range c.order {
-		a := c.find(p)
-		if !c.canRead(a) || a.position == kafka.NoOffset {
-			continue
-		}
+	rt.TopicID = c.metadata.topicID
+	for _, a := range list {
 		rp := kmsg.NewFetchRequestTopicPartition()
-		rp.CurrentLeaderEpoch = c.epochs[a.partition]
+		rp.CurrentLeaderEpoch = int32(c.metadata.leaderOf(a.partition).epoch)
 		rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(a.partition), int64(a.position), c.config.MaxPartitionFetchSize
 		rt.Partitions = append(rt.Partitions, rp)
 	}
-	if len(rt.Partitions) == 0 {
-		return nil
-	}
 	request.Topics = append(request.Topics, rt)
 	return request
 }
 
-// errorName gives Kafka's name of an error code.
-func errorName(code int16) string { return kerr.TypedErrorForCode(code).Message }
+// errorName gives the name that Kafka 4.2 has for an error code.
+func errorName(code int16) string {
+	if code == kerr.NotLeaderForPartition.Code {
+		return "NOT_LEADER_OR_FOLLOWER"
+	}
+	return kerr.TypedErrorForCode(code).Message
+}
 
 // acksText gives the setting as a person writes it.
 func acksText(acks int16) string {

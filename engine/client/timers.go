@@ -12,19 +12,43 @@ import (
 func (p *Producer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	due, ok = p.NextDue()
 	var parts []string
-	if p.metadata.firesAt(due) {
+	if at, any := p.connections.nextTimeout(); any && at == due {
+		parts = append(parts, fmt.Sprintf("a request has waited request.timeout.ms = %s for its answer and the connection is closed", kafka.Thousands(p.config.RequestTimeout)))
+	}
+	if at, any := p.metadata.nextDue(&p.connections, p.config.MaxInFlight); any && at == due {
 		parts = append(parts, p.metadata.does())
 	}
-	if p.sending && p.workload.Rate > 0 && p.nextSend == due {
+	if at, any := p.identityDue(); any && at == due {
+		parts = append(parts, "asks for a producer id")
+	}
+	if p.handsIn() && p.nextSend == due {
 		parts = append(parts, fmt.Sprintf("the application hands in %s", kafka.Count(p.workload.Rate, "record")))
 	}
-	for i, q := range p.queues {
-		if at, any := q.readyAt(p.config); any && at == due && len(p.inFlight) < p.config.MaxInFlight {
-			parts = append(parts, fmt.Sprintf("the batch of %s-%d has waited linger.ms = %d or is full and goes out", p.config.Topic, i, p.config.Linger))
-			break
-		}
+	if drains := p.drainsAt(due); drains != "" {
+		parts = append(parts, drains)
+	}
+	if at, any := p.nextExpiry(); any && at == due {
+		parts = append(parts, fmt.Sprintf("a batch has waited delivery.timeout.ms = %s and is given up", kafka.Thousands(p.config.DeliveryTimeout)))
 	}
 	return due, strings.Join(parts, "; "), ok
+}
+
+// drainsAt says which batch goes out at a time, in words; empty: none does.
+func (p *Producer) drainsAt(due kafka.Millis) string {
+	for i := range p.queues {
+		q := &p.queues[i]
+		node := p.metadata.leaders[i].node
+		at, any := p.drainDue(node)
+		ready, waits := q.readyAt(&p.config)
+		switch {
+		case !any || at != due || !waits || ready > due:
+		case q.batches[0].attempts > 0:
+			return fmt.Sprintf("the batch of %s is tried again", p.name(i))
+		default:
+			return fmt.Sprintf("the batch of %s has waited linger.ms = %d or is full and goes out", p.name(i), p.config.Linger)
+		}
+	}
+	return ""
 }
 
 // NextTimer is when the consumer's next timer fires and what it then does, in words; ok is false when
@@ -34,17 +58,22 @@ func (c *Consumer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if len(c.buffered) > 0 && c.nextPoll == due {
 		return due, fmt.Sprintf("the application polls: up to max.poll.records = %d", c.config.MaxPollRecords), ok
 	}
-	return due, c.metadata.does(), ok
+	if at, any := c.connections.nextTimeout(); any && at == due {
+		return due, fmt.Sprintf("a request has waited request.timeout.ms = %s for its answer and the connection is closed", kafka.Thousands(c.config.RequestTimeout)), ok
+	}
+	if at, any := c.metadata.nextDue(&c.connections, consumerMaxInFlight); any && at == due {
+		return due, c.metadata.does(), ok
+	}
+	return due, "asks a broker again that it could not reach or that refused", ok
 }
 
-func (m *metadata) firesAt(due kafka.Millis) bool { return !m.waiting && m.next == due }
-
+// does says why the client asks for metadata, in words.
 func (m *metadata) does() string {
 	switch {
-	case m.next == atOnce:
+	case !m.known:
 		return "asks for metadata"
-	case m.next < m.answered+m.maxAge:
-		return fmt.Sprintf("asks for metadata: it does not know the leader of a partition, and retry.backoff.ms = %d have passed", retryBackoff)
+	case m.wanted:
+		return fmt.Sprintf("asks for metadata: it does not know the leader of a partition, and retry.backoff.ms = %d have passed", m.next()-m.refreshed)
 	}
 	return fmt.Sprintf("asks for metadata again: it is metadata.max.age.ms = %s old", kafka.Thousands(m.maxAge))
 }

@@ -11,8 +11,9 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Command is one thing to do, as a value. The concrete types are [AddPartitions], [Pause], [Produce],
-// [Resume], [StartSending], [StopSending] and [Wait].
+// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [Cut], [Delay],
+// [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Pause], [PowerLoss], [Produce], [Resume], [ShutDown],
+// [SlowDisk], [Start], [StartSending], [StopSending], [Wait] and [Wipe].
 type Command interface {
 	// String gives the canonical line of text.
 	String() string
@@ -33,13 +34,28 @@ type verb struct {
 // verbs is the grammar, in alphabetical order.
 var verbs = [...]verb{
 	{"add-partitions", "add-partitions TOPIC to COUNT", parseAddPartitions},
+	{"alter-config", "alter-config TOPIC SETTING VALUE", parseAlterConfig},
+	{"cut", "cut NODE NODE", parseCut},
+	{"cut-one-way", "cut-one-way FROM TO", parseCutOneWay},
+	{"delay", "delay NODE NODE DURATION, from 0ms", parseDelayLink},
+	{"double-next", "double-next FROM TO", parseDoubleNext},
+	{"drop-next", "drop-next FROM TO", parseDropNext},
+	{"elect-preferred", "elect-preferred TOPIC PARTITION", parseElectPreferred},
+	{"elect-unclean", "elect-unclean TOPIC PARTITION", parseElectUnclean},
+	{"heal", "heal NODE NODE", parseHeal},
+	{"kill", "kill NODE", parseKill},
 	{"pause", "pause NODE", parsePause},
+	{"power-loss", "power-loss BROKER", parsePowerLoss},
 	{"produce", "produce PRODUCER [KEY [VALUE]]", parseProduce},
 	{"produce-to", "produce-to PRODUCER PARTITION [KEY [VALUE]]", parseProduceTo},
 	{"resume", "resume NODE", parseResume},
+	{"shut-down", "shut-down BROKER", parseShutDown},
+	{"slow-disk", "slow-disk BROKER DURATION, from 0ms", parseSlowDisk},
+	{"start", "start NODE", parseStart},
 	{"start-sending", "start-sending PRODUCER", parseStartSending},
 	{"stop-sending", "stop-sending PRODUCER", parseStopSending},
 	{"wait", "wait DURATION, as 500ms, 45s, 5m or 2h", parseWait},
+	{"wipe", "wipe BROKER", parseWipe},
 }
 
 // Usages lists the forms that a command can have, one line each, sorted by verb.

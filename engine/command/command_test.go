@@ -5,7 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/kafka"
 )
+
+var orders0 = kafka.TopicPartition{Topic: "orders"}
 
 func TestParse(t *testing.T) {
 	for _, tc := range []struct {
@@ -30,6 +34,22 @@ func TestParse(t *testing.T) {
 		{"start-sending p0", StartSending{"p0"}, "start-sending p0"},
 		{"pause c1", Pause{"c1"}, "pause c1"},
 		{"resume b1", Resume{"b1"}, "resume b1"},
+		{"kill b1", Kill{"b1"}, "kill b1"},
+		{"power-loss b2", PowerLoss{"b2"}, "power-loss b2"},
+		{"wipe b2", Wipe{"b2"}, "wipe b2"},
+		{"start b2", Start{"b2"}, "start b2"},
+		{"shut-down b2", ShutDown{"b2"}, "shut-down b2"},
+		{"slow-disk b1 1000ms", SlowDisk{"b1", 1000}, "slow-disk b1 1s"},
+		{"slow-disk b1 0s", SlowDisk{"b1", 0}, "slow-disk b1 0ms"},
+		{"cut b1 b2", Cut{A: "b1", B: "b2"}, "cut b1 b2"},
+		{"cut-one-way b1 controller", Cut{A: "b1", B: "controller", OneWay: true}, "cut-one-way b1 controller"},
+		{"heal b1 b2", Heal{"b1", "b2"}, "heal b1 b2"},
+		{"delay p0 b1 60s", Delay{"p0", "b1", 60000}, "delay p0 b1 1m"},
+		{"drop-next b1 p0", DropNext{"b1", "p0"}, "drop-next b1 p0"},
+		{"double-next p0 b1", DoubleNext{"p0", "b1"}, "double-next p0 b1"},
+		{"elect-preferred orders 0", Elect{orders0, false}, "elect-preferred orders 0"},
+		{"elect-unclean orders 00", Elect{orders0, true}, "elect-unclean orders 0"},
+		{"alter-config orders min.insync.replicas 2", AlterConfig{"orders", "min.insync.replicas", "2"}, "alter-config orders min.insync.replicas 2"},
 		{"wait 45s", Wait{45000}, "wait 45s"},
 		{"wait 60s", Wait{60000}, "wait 1m"},
 		{"wait 1500ms", Wait{1500}, "wait 1500ms"},
@@ -58,6 +78,16 @@ func TestParseRefuses(t *testing.T) {
 		{"explode b1", "produce PRODUCER [KEY [VALUE]]"},
 		{"Pause c1", "pause NODE"},
 		{"pause", "pause NODE"},
+		{"kill", "kill NODE"},
+		{"kill b1 b2", "kill NODE"},
+		{"slow-disk b1", "slow-disk BROKER DURATION"},
+		{"slow-disk b1 2h", "between 0ms and 1h"},
+		{"cut b1", "cut NODE NODE"},
+		{"cut b1 b1", "cut NODE NODE"},
+		{"delay b1 b2 -1ms", "delay NODE NODE DURATION"},
+		{"elect-unclean orders x", "not the number of a partition"},
+		{"elect-unclean orders", "elect-unclean TOPIC PARTITION"},
+		{"alter-config orders min.insync.replicas", "alter-config TOPIC SETTING VALUE"},
 		{"pause c1 c2", "pause NODE"},
 		{`pause "c1"`, "pause NODE"},
 		{"produce", "produce PRODUCER"},

@@ -27,33 +27,43 @@ func parseWait(words []word) (Command, error) {
 	if len(words) != 1 || words[0].quoted {
 		return nil, errUsage
 	}
-	digits := strings.TrimRight(words[0].text, "hms")
-	suffix := words[0].text[len(digits):]
-	n, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil {
+	span, ok := parseDuration(words[0].text)
+	if !ok {
 		return nil, errUsage
 	}
-	for _, u := range units {
-		if u.suffix != suffix {
-			continue
-		}
-		if span := kafka.Millis(n) * u.millis; span >= 1 && span <= MaxWait {
-			return Wait{span}, nil
-		}
+	if span < 1 || span > MaxWait {
 		return nil, fmt.Errorf("%s is not between 1ms and %dh", words[0].text, MaxWait/3600/1000)
 	}
-	return nil, errUsage
+	return Wait{span}, nil
+}
+
+// parseDuration reads a whole number with a unit, 32 bits at most.
+func parseDuration(text string) (span kafka.Millis, ok bool) {
+	digits := strings.TrimRight(text, "hms")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil {
+		return 0, false
+	}
+	for _, u := range units {
+		if u.suffix == text[len(digits):] {
+			return kafka.Millis(n) * u.millis, true
+		}
+	}
+	return 0, false
+}
+
+// formatDuration gives the greatest unit that leaves a whole number.
+func formatDuration(span kafka.Millis) string {
+	for _, u := range units {
+		if span%u.millis == 0 && (span > 0 || u.millis == 1) {
+			return fmt.Sprintf("%d%s", span/u.millis, u.suffix)
+		}
+	}
+	panic("unreachable: 1 ms divides every span")
 }
 
 // Verb gives "wait".
 func (Wait) Verb() string { return "wait" }
 
 // String gives the canonical text: the greatest unit that leaves a whole number.
-func (c Wait) String() string {
-	for _, u := range units {
-		if c.Span%u.millis == 0 {
-			return fmt.Sprintf("wait %d%s", c.Span/u.millis, u.suffix)
-		}
-	}
-	panic("unreachable: 1 ms divides every span")
-}
+func (c Wait) String() string { return "wait " + formatDuration(c.Span) }

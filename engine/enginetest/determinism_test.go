@@ -37,7 +37,7 @@ func draw(seed uint64) drawn {
 	spec.Group.Assignor = pick(assignor.Names())
 	spec.Producers = nil
 	for range 1 + rnd.IntN(3) {
-		p := engine.ProducerSpec{Config: engine.DefaultProducerConfig("orders"), Workload: engine.Workload{Rate: rnd.IntN(8), Every: kafka.Millis(10 + rnd.IntN(30))}}
+		p := engine.ProducerSpec{Config: producer(), Workload: engine.Workload{Rate: rnd.IntN(8), Every: kafka.Millis(10 + rnd.IntN(30))}}
 		p.Config.Partitioner, p.Config.Keyless = pick(partitioner.Names()), pick(partitioner.KeylessNames())
 		p.Config.BatchSize, p.Config.Linger = 100+rnd.IntN(1500), kafka.Millis(rnd.IntN(30))
 		p.Config.Compression = []record.Codec{record.None, record.Gzip, record.Snappy, record.LZ4, record.Zstd}[rnd.IntN(5)]

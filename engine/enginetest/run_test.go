@@ -13,17 +13,25 @@ import (
 )
 
 // orders makes a spec of one topic with a group that reads it and one producer that sends nothing by
-// itself.
+// itself and is not idempotent, so that every message is one of records.
 func orders(partitions, consumers int) *engine.Spec {
 	config := storage.DefaultConfig()
 	config.SegmentBytes, config.IndexIntervalBytes = 1<<20, 4096
 	return &engine.Spec{
 		TickMillis: 10,
 		Latency:    10,
+		Cluster:    engine.DefaultCluster(1),
 		Topic:      engine.TopicSpec{Name: "orders", Partitions: partitions, Config: config},
-		Producers:  []engine.ProducerSpec{{Config: engine.DefaultProducerConfig("orders")}},
+		Producers:  []engine.ProducerSpec{{Config: producer()}},
 		Group:      engine.GroupSpec{Name: "billing", Consumers: consumers, Assignor: "range", Config: engine.DefaultConsumerConfig("orders")},
 	}
+}
+
+// producer gives the settings of a producer that is not idempotent.
+func producer() engine.ProducerConfig {
+	config := engine.DefaultProducerConfig("orders")
+	config.EnableIdempotence = engine.IdempotenceOff
+	return config
 }
 
 // start makes the cluster of a spec.

@@ -60,11 +60,13 @@ func (b PartitionsAssigned) list(separator string) string {
 	return strings.Join(names, separator)
 }
 
-// PositionReset says where a consumer begins to read a partition for which it has no position.
+// PositionReset says where a consumer begins to read a partition for which it has no position, or none that
+// lies in the log.
 type PositionReset struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
 	To             kafka.Offset         `json:"to"`
 	Policy         string               `json:"auto_offset_reset"`
+	From           kafka.Offset         `json:"from"` // the position given up; -1: there was none
 }
 
 // Kind gives the kind's name.
@@ -72,11 +74,18 @@ func (PositionReset) Kind() string { return "PositionReset" }
 
 // Text gives the position and the policy.
 func (b PositionReset) Text() string {
+	if b.From >= 0 {
+		return fmt.Sprintf("%s %d→%d auto.offset.reset=%s", b.TopicPartition, b.From, b.To, b.Policy)
+	}
 	return fmt.Sprintf("%s →%d auto.offset.reset=%s", b.TopicPartition, b.To, b.Policy)
 }
 
 // Sentence gives the position and the policy.
 func (b PositionReset) Sentence() string {
+	if b.From >= 0 {
+		return fmt.Sprintf("Reading of %s goes on at offset %d: the log does not hold the position %d, and auto.offset.reset=%s asks the leader for that end of the log.",
+			b.TopicPartition, b.To, b.From, b.Policy)
+	}
 	return fmt.Sprintf("Reading of %s begins at offset %d: there was no position, and auto.offset.reset=%s asks the leader for that end of the log.",
 		b.TopicPartition, b.To, b.Policy)
 }

@@ -3,10 +3,18 @@ package journal
 // kinds holds one body of each kind, in the order of the files that declare them.
 var kinds = [...]Body{
 	CommandGiven{}, CommandRejected{}, NodePaused{}, NodeResumed{}, TimePassed{}, RequestRefused{},
-	MessageSent{}, MessageDelivered{},
+	MessageSent{}, MessageDelivered{}, MessageLost{}, MessageHeld{}, ConnectionReset{}, LinkChanged{},
+	BrokerStarted{}, BrokerStopped{}, ShutdownBegun{}, ProcessKilled{}, DiskWiped{}, PowerLost{}, DiskSpeedChanged{}, RegistrationFailed{}, MetadataFollowed{}, LogOpened{},
+	LeadershipTaken{}, FollowingBegun{}, LeaderlessLearned{}, BatchReplicated{}, HighWatermarkFollowed{}, LogTruncated{}, ReplicaFetchFailed{},
+	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{},
+	ConnectionLost{}, RequestTimedOut{}, RequestFailed{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
+	BrokerRegistered{}, BrokerFenced{}, BrokerUnfenced{}, ControlledShutdownBegun{}, LeaderElected{}, LeaderLost{}, ISRChanged{}, AlterPartitionRefused{},
+	ConfigChanged{}, ProducerIDsAllocated{}, MetadataFetchParked{},
 	RecordPartitioned{}, StickyPartitionSwitched{}, BatchesSent{}, ProduceAcknowledged{}, ProduceFailed{}, SendingStopped{}, SendingStarted{},
+	BatchRetried{}, BatchSplit{}, BatchExpired{}, ProducerIDAssigned{}, ProducerEpochBumped{}, ProducerMemoryLost{},
 	MetadataLearned{}, PartitionsAssigned{}, PositionReset{}, FetchParked{}, RecordsRead{}, FetchFailed{}, EventSeenLate{},
+	PositionValidated{}, LogTruncationDetected{}, PreferredReplicaChosen{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.

@@ -2,25 +2,47 @@ package journal
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine/kafka"
 )
 
 // TopicCreated says that a topic and its empty partitions exist.
 type TopicCreated struct {
-	Topic      string `json:"topic"`
-	Partitions int    `json:"partitions"`
+	Topic             string             `json:"topic"`
+	Partitions        int                `json:"partitions"`
+	ReplicationFactor int                `json:"replication_factor"`
+	Replicas          [][]kafka.BrokerID `json:"replicas,omitempty"` // by partition, the preferred leader first; nil where there is one broker
 }
 
 // Kind gives the kind's name.
 func (TopicCreated) Kind() string { return "TopicCreated" }
 
-// Text gives name and count.
-func (b TopicCreated) Text() string { return fmt.Sprintf("%s partitions=%d", b.Topic, b.Partitions) }
+// Text gives name and count, and the replicas of each partition.
+func (b TopicCreated) Text() string {
+	text := fmt.Sprintf("%s partitions=%d", b.Topic, b.Partitions)
+	if len(b.Replicas) > 0 {
+		text += " replicas=" + b.placement(",", " ")
+	}
+	return text
+}
 
-// Sentence gives name and count.
+// Sentence gives name and counts, and where the replicas are.
 func (b TopicCreated) Sentence() string {
-	return fmt.Sprintf("Topic %s was created with %s, replication factor 1.", b.Topic, kafka.Count(b.Partitions, "partition"))
+	s := fmt.Sprintf("Topic %s was created with %s, replication factor %d.", b.Topic, kafka.Count(b.Partitions, "partition"), b.ReplicationFactor)
+	if len(b.Replicas) > 0 {
+		s += " Replicas by partition, the preferred leader first: " + b.placement(", ", "; ") + "."
+	}
+	return s
+}
+
+// placement writes the replicas of each partition: "0:1,2 1:2,3".
+func (b TopicCreated) placement(between, behind string) string {
+	parts := make([]string, len(b.Replicas))
+	for i, replicas := range b.Replicas {
+		parts[i] = fmt.Sprintf("%d:%s", i, listed(replicas, between))
+	}
+	return strings.Join(parts, behind)
 }
 
 // PartitionsAdded says that a topic has more partitions; no record was moved.

@@ -166,7 +166,7 @@ func (b ProduceAcknowledged) Sentence() string {
 		kafka.Count(b.Records, "record"), b.TopicPartition, were(b.Records), b.BaseOffset, b.Acks)
 }
 
-// ProduceFailed says that a producer was told that its batch was refused.
+// ProduceFailed says that a producer gave up a batch for an error.
 type ProduceFailed struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
 	Records        int                  `json:"records"`
@@ -183,7 +183,14 @@ func (b ProduceFailed) Text() string {
 
 // Sentence gives the code.
 func (b ProduceFailed) Sentence() string {
-	return fmt.Sprintf("The producer gave up %s for %s: the broker answered %s.", kafka.Count(b.Records, "record"), b.TopicPartition, b.Error)
+	answer := "the broker answered " + b.Error
+	switch b.Error {
+	case "NETWORK_EXCEPTION":
+		answer = "the connection was lost before an answer came (NETWORK_EXCEPTION), so they may be written all the same"
+	case "REQUEST_TIMED_OUT":
+		answer = "the answer did not come in time (REQUEST_TIMED_OUT), so they may be written all the same"
+	}
+	return fmt.Sprintf("The producer gave up %s for %s: %s.", kafka.Count(b.Records, "record"), b.TopicPartition, answer)
 }
 
 // SendingStopped says that a producer's application hands in no more records of its workload.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"loglab/engine/kafka"
 )
 
 // File is a handle: the number of a file on its disk and on every clone of that disk. It is valid
@@ -15,14 +17,19 @@ type File int32
 type slot struct {
 	path   string // "" if the slot is free
 	bytes  []byte
-	synced int // bytes[:synced] survive a power loss
+	synced int32 // bytes[:synced] survive a power loss
+	dirty  int32 // 1 + the place in Disk.dirty; 0 if all bytes are synced
 }
 
 // Disk holds files by path. The zero value is an empty disk. Methods panic when they are given a
 // handle that is not valid, because that is a fault of the caller and never of the content.
 type Disk struct {
+	// Now is the time that Append notes for WriteBack. Whoever writes sets it before.
+	Now kafka.Millis
+
 	files  []slot
-	byPath []File // sorted by path; replaced, never changed in place, because clones share it
+	byPath []File      // sorted by path; replaced, never changed in place, because clones share it
+	dirty  []dirtyFile // the files with bytes that are not synced, in no order that can be seen
 }
 
 // Create makes an empty file and returns its handle. It panics if there is a file at path or if path
@@ -89,6 +96,7 @@ func (d *Disk) Append(f File, b []byte) []byte {
 	file := d.live(f)
 	size := len(file.bytes)
 	file.bytes = append(file.bytes, b...)
+	d.noteWrite(f, file, size)
 	return slices.Clip(file.bytes[size:])
 }
 
@@ -110,21 +118,23 @@ func (d *Disk) Size(f File) int { return len(d.live(f).bytes) }
 func (d *Disk) Path(f File) string { return d.live(f).path }
 
 // Synced is the number of bytes at the start of f that would survive a power loss.
-func (d *Disk) Synced(f File) int { return d.live(f).synced }
+func (d *Disk) Synced(f File) int { return int(d.live(f).synced) }
 
 // Sync makes all bytes of f survive a power loss.
 //
 // Source: fsync(2), which Kafka calls through FileChannel.force.
 func (d *Disk) Sync(f File) {
 	file := d.live(f)
-	file.synced = len(file.bytes)
+	file.synced = int32(len(file.bytes))
+	d.clean(file)
 }
 
 // Truncate cuts f to its first size bytes. It panics if f has fewer.
 func (d *Disk) Truncate(f File, size int) {
 	file := d.live(f)
 	file.bytes = file.bytes[:size:size]
-	file.synced = min(file.synced, size)
+	file.synced = min(file.synced, int32(size))
+	d.cutWrites(file, size)
 }
 
 // Rename gives f another path. A file that is there already is removed, its handle included. It
@@ -150,7 +160,9 @@ func (d *Disk) Rename(f File, path string) {
 
 // Remove deletes f.
 func (d *Disk) Remove(f File) {
-	d.unlist(d.live(f).path)
+	file := d.live(f)
+	d.unlist(file.path)
+	d.clean(file)
 	d.files[f] = slot{}
 }
 
@@ -160,15 +172,8 @@ func (d *Disk) unlist(path string) {
 	d.byPath = slices.Concat(d.byPath[:at], d.byPath[at+1:])
 }
 
-// LoseUnsynced cuts every file to its synced bytes, as a power loss does.
-//
-// Simplified: all unsynced bytes go. A real disk may keep some of them, in any order.
-func (d *Disk) LoseUnsynced() {
-	for i := range d.files {
-		file := &d.files[i]
-		file.bytes = file.bytes[:file.synced:file.synced]
-	}
-}
+// Wipe removes every file, as if the disk had been replaced. What was read before keeps its bytes.
+func (d *Disk) Wipe() { *d = Disk{Now: d.Now} }
 
 // Clone returns a disk with the same files and handles that goes its own way from here. It copies a
 // few dozen bytes a file and no content; see the package comment for the rules.
@@ -177,7 +182,11 @@ func (d *Disk) Clone() *Disk {
 	for i := range files {
 		files[i].bytes = slices.Clip(files[i].bytes)
 	}
-	return &Disk{files: files, byPath: d.byPath}
+	dirty := slices.Clone(d.dirty)
+	for i := range dirty {
+		dirty[i].earlier = slices.Clip(dirty[i].earlier)
+	}
+	return &Disk{Now: d.Now, files: files, byPath: d.byPath, dirty: dirty}
 }
 
 // live returns the slot of f, which must hold a file.

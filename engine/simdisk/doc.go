@@ -1,7 +1,8 @@
 // Package simdisk models the disk of one node: files in memory, in flat paths such as
 // "orders-0/00000000000000000000.log". Each file knows how many of its bytes have been synced, so
 // that a power loss can take the rest ([Disk.LoseUnsynced]). Killing a process loses nothing here:
-// the operating system's page cache outlives it.
+// the operating system's page cache outlives it. The operating system also writes bytes back unasked once
+// they are old enough ([Disk.WriteBack]); for that, who writes sets [Disk.Now] before. [Disk.Wipe] takes it all.
 //
 // # Copies share bytes
 //
@@ -19,7 +20,7 @@
 // # Left out
 //
 // Directories (a path is only a name), reads and writes in the middle of a file, failing writes, a
-// full disk, and time: a sync is done at once.
+// full disk, and how long anything takes: a sync is done at once.
 //
 // Simplified: creating, renaming, removing and shortening a file survive a power loss at once. A
 // real file system needs the directory synced for that.

@@ -14,11 +14,14 @@ type Appended struct {
 	// LastOffset is the offset of its last record, inclusive.
 	LastOffset kafka.Offset
 	// LogAppendTime is what the records' timestamps became under LogAppendTime; NoTimestamp under
-	// CreateTime.
+	// CreateTime. For a duplicate it is the batch's largest timestamp under both, as in Kafka.
 	LogAppendTime kafka.Timestamp
-	// Bytes is the size of the batch.
+	// Duplicate says that the batch was in the log already: offsets and time are those of the first time, and
+	// nothing was written.
+	Duplicate bool
+	// Bytes is the size of the batch; 0 for a duplicate.
 	Bytes int
-	// SegmentBase is the base offset of the segment that took it.
+	// SegmentBase is the base offset of the segment that took it; NoOffset for a duplicate.
 	SegmentBase kafka.Offset
 	// Position is its first byte in that segment.
 	Position int
@@ -34,25 +37,39 @@ type Appended struct {
 // the end of the log: the leader's append. The batch is copied, never written. now is the leader's
 // clock. The first append of an epoch also notes where the epoch began.
 //
-// The error is a *Refusal: INVALID_RECORD, MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP or
-// RECORD_LIST_TOO_LARGE. If a batch breaks several rules, the first in the order of check decides.
-// It panics if epoch is negative.
+// A batch that an idempotent producer sends again, one of its last five, is not written: the answer is that
+// of the first time, with Duplicate set.
 //
-// Source: UnifiedLog.appendAsLeader.
+// The error is a *Refusal: INVALID_RECORD, MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP or
+// RECORD_LIST_TOO_LARGE, then for an idempotent producer INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER
+// or INVALID_TXN_STATE. If a batch breaks several rules, the first in the order of check decides. As in
+// Kafka the producer is looked at only after the roll: such a refused batch, and a duplicate, may have begun
+// a segment and the epoch. Appended then holds Roll. It panics if epoch is negative.
+//
+// Source: UnifiedLog.appendAsLeader, analyzeAndValidateProducerState.
 func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {
+	l.clock = now
 	in, refusal := l.config.check(batch, now)
 	if refusal != nil {
 		return Appended{}, refusal
 	}
-	size := len(in.bytes)
+	size := in.batch.Size()
 	if size > l.config.SegmentBytes {
 		return Appended{}, refuse(kerr.RecordListTooLarge, "batch of %s bytes > segment.bytes %s",
 			kafka.Thousands(size), kafka.Thousands(l.config.SegmentBytes))
 	}
 	base := l.logEndOffset
-	last := base + kafka.Offset(in.lastOffsetDelta)
+	last := base + kafka.Offset(in.batch.LastOffsetDelta)
 	l.AssignEpochStartOffset(epoch, base)
-	roll := l.maybeRoll(&in, base, now)
+	roll := l.maybeRoll(arrival{bytes: size, base: base, last: last, maxTimestamp: in.maxTimestamp}, now)
+	if in.batch.ProducerID >= 0 {
+		if first := l.producers.duplicate(&in.batch); first != nil {
+			return duplicateOf(first, roll), nil
+		}
+		if refusal := l.producers.check(&in.batch); refusal != nil {
+			return Appended{Roll: roll}, refusal
+		}
+	}
 
 	appended := Appended{
 		BaseOffset:    base,
@@ -63,7 +80,7 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 		Position:      l.active.size(l.disk),
 		Roll:          roll,
 	}
-	stored := l.disk.Append(l.active.log, in.bytes)
+	stored := l.disk.Append(l.active.log, in.batch.Bytes())
 	record.Stamp(stored, base, epoch)
 	switch {
 	case l.config.MessageTimestampType == record.LogAppendTime:
@@ -75,5 +92,22 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	l.active.noteAppended(l.disk, &appended, in.maxTimestamp, l.config.IndexIntervalBytes)
 	l.active.modified = now
 	l.logEndOffset = last + 1
+	if in.batch.ProducerID >= 0 {
+		in.batch.BaseOffset = base
+		l.producers.apply(&in.batch, in.maxTimestamp)
+	}
+	l.producers.end = l.logEndOffset
 	return appended, nil
+}
+
+// duplicateOf is the answer to a batch that is in the log already.
+func duplicateOf(first *ProducerBatch, roll *Roll) Appended {
+	return Appended{
+		Duplicate:     true,
+		BaseOffset:    first.BaseOffset,
+		LastOffset:    first.LastOffset,
+		LogAppendTime: first.Timestamp,
+		SegmentBase:   kafka.NoOffset,
+		Roll:          roll,
+	}
 }

@@ -11,10 +11,9 @@ import (
 
 // incoming is a producer's batch that has passed the checks.
 type incoming struct {
-	bytes           []byte // exactly one batch; shared with the caller
-	lastOffsetDelta int32
-	maxTimestamp    kafka.Timestamp // what the header will say: the largest CreateTime, or now
-	restamp         bool            // under CreateTime: the header says something else
+	batch        record.Batch    // as the producer sent it; its bytes are shared with the caller
+	maxTimestamp kafka.Timestamp // what the header will say: the largest CreateTime, or now
+	restamp      bool            // under CreateTime: the header says something else
 }
 
 // check holds a produce request's bytes against the rules for a batch from a client, in Kafka's
@@ -39,7 +38,7 @@ func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
 	if refusal := checkHeader(batch); refusal != nil {
 		return incoming{}, refusal
 	}
-	in := incoming{bytes: batch.Bytes(), lastOffsetDelta: batch.LastOffsetDelta}
+	in := incoming{batch: batch}
 	in.maxTimestamp, refusal = c.checkRecords(batch, now)
 	if c.MessageTimestampType == record.LogAppendTime {
 		in.maxTimestamp = now

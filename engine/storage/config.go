@@ -44,6 +44,9 @@ type Config struct {
 	// MaxCompactionLagMillis is max.compaction.lag.ms. If Compact is set, a segment rolls by time
 	// after this span if it is less than SegmentMillis.
 	MaxCompactionLagMillis kafka.Millis
+	// ProducerIDExpirationMillis is producer.id.expiration.ms, a setting of the broker: what is known of a
+	// producer is forgotten this long after its last batch.
+	ProducerIDExpirationMillis kafka.Millis
 }
 
 // DefaultConfig gives Kafka 4.2's defaults for a topic.
@@ -51,16 +54,17 @@ type Config struct {
 // Source: LogConfig, as dumped from Kafka 4.2.0.
 func DefaultConfig() Config {
 	return Config{
-		SegmentBytes:             1 << 30,
-		SegmentMillis:            7 * 24 * 60 * 60 * 1000,
-		SegmentIndexBytes:        10 << 20,
-		IndexIntervalBytes:       4096,
-		MaxMessageBytes:          1<<20 + 12,
-		MessageTimestampType:     record.CreateTime,
-		TimestampBeforeMaxMillis: math.MaxInt64,
-		TimestampAfterMaxMillis:  60 * 60 * 1000,
-		Compact:                  false,
-		MaxCompactionLagMillis:   math.MaxInt64,
+		SegmentBytes:               1 << 30,
+		SegmentMillis:              7 * 24 * 60 * 60 * 1000,
+		SegmentIndexBytes:          10 << 20,
+		IndexIntervalBytes:         4096,
+		MaxMessageBytes:            1<<20 + 12,
+		MessageTimestampType:       record.CreateTime,
+		TimestampBeforeMaxMillis:   math.MaxInt64,
+		TimestampAfterMaxMillis:    60 * 60 * 1000,
+		Compact:                    false,
+		MaxCompactionLagMillis:     math.MaxInt64,
+		ProducerIDExpirationMillis: 24 * 60 * 60 * 1000,
 	}
 }
 
@@ -79,6 +83,7 @@ func (c Config) Validate() error {
 		{"message.timestamp.before.max.ms", int64(c.TimestampBeforeMaxMillis), 0, math.MaxInt64},
 		{"message.timestamp.after.max.ms", int64(c.TimestampAfterMaxMillis), 0, math.MaxInt64},
 		{"max.compaction.lag.ms", int64(c.MaxCompactionLagMillis), 1, math.MaxInt64},
+		{"producer.id.expiration.ms", int64(c.ProducerIDExpirationMillis), 1, math.MaxInt32},
 	}
 	for _, s := range settings {
 		if s.value < s.least || s.value > s.max {

@@ -1,11 +1,13 @@
 // Package storage models the log of one partition on one broker: segment files with their offset and
-// time index, the leader's checks before it appends, the rule by which a new segment begins, and the
-// lookups by offset and by time. The files are Kafka's, byte for byte.
+// time index, the leader's checks before it appends, what is known of each producer, the rule by which a
+// new segment begins, the lookups by offset and by time, truncation, and what happens when a broker stops
+// and starts. The files are Kafka's, byte for byte.
 //
 //	orders-0/00000000000000000000.log        batches, one after another
 //	orders-0/00000000000000000000.index      offset → position, sparse
 //	orders-0/00000000000000000000.timeindex  timestamp → offset, sparse
 //	orders-0/00000000000000000120.log        the next segment, named after its first offset
+//	orders-0/00000000000000000120.snapshot   what was known of the producers before offset 120
 //	…
 //	orders-0/leader-epoch-checkpoint         where each leader epoch began, as text
 //
@@ -14,29 +16,35 @@
 // [Log.OffsetForTimestamp] a ListOffsets by time; both also say how they got there. A request that
 // Kafka would answer with an error code gets a [Refusal], which holds that code and a sentence.
 //
+// A follower takes the leader's batches with [Log.AppendAsFollower]. [Log.EndOffsetForEpoch] and
+// [Log.TruncationOffset] tell how far two logs agree, [Log.TruncateTo] cuts off what they do not agree on.
+// [Open] makes a log of what a stop left on the disk, and says in [Recovered] what it had to drop;
+// [Log.Close] makes that stop a clean one.
+//
 // # Invariants
 //
 //   - Log start offset ≤ log end offset. Segments are sorted by base offset; the last is active and
 //     the only one that is written.
-//   - The bytes below a segment's size never change, so what Read and Segments return may be kept.
+//   - The bytes that Read and Segments return never change, whatever is truncated or appended later.
 //   - The caller's batch is never written: it may be a frozen message.
-//   - An append that is refused changes nothing.
+//   - An append that is refused changes nothing, but that one refused for its producer may have begun a
+//     segment and a leader epoch.
 //   - A Log does nothing by itself. It has no timer: without an append no segment rolls.
 //   - Clone only reads its receiver, so a log that nobody changes may be cloned by several at once.
 //
 // # Left out
 //
-// Appends by followers and coordinators, the high watermark, retention, compaction, recovery after a
-// crash, truncation and producer state. The formats of .txnindex and .snapshot files are here
-// ([ParseTransactionIndex], [ParseProducerSnapshot]); the log writes neither yet.
+// Appends by coordinators, the high watermark, retention and compaction. Of transactions a log knows which
+// producer has one open, but a leader does not ask whether one was begun, and .txnindex is not written; its
+// format is here ([ParseTransactionIndex]).
 //
 // Simplified: partition.metadata, the file that holds the topic id, is not written.
 //
 // Simplified: index files hold only their entries. Kafka gives the active segment's index files their
 // full segment.index.bytes and cuts them when the segment rolls.
 //
-// Simplified: when a segment rolls, the old one is synced at once. Kafka does it in a background
-// thread shortly after.
+// Simplified: when a segment rolls, the old one and the snapshot of the producers are synced at once, and so
+// is leader-epoch-checkpoint after a truncation. Kafka does it in a background thread shortly after.
 //
 // # Example
 //

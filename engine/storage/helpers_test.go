@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
 	"strings"
@@ -58,6 +59,11 @@ func mustAppend(t *testing.T, l *Log, batch []byte, epoch kafka.LeaderEpoch, now
 		t.Fatalf("append: %v", err)
 	}
 	return appended
+}
+
+// withSequence gives a batch another base sequence.
+func withSequence(batch []byte, base kafka.Sequence) []byte {
+	return edit(batch, func(b []byte) { binary.BigEndian.PutUint32(b[53:], uint32(base)) })
 }
 
 // unhex decodes hex digits; spaces are for the reader.

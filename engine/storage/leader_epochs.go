@@ -41,6 +41,94 @@ func (l *Log) AssignEpochStartOffset(epoch kafka.LeaderEpoch, start kafka.Offset
 	l.writeLeaderEpochCheckpoint()
 }
 
+// LatestEpoch is the latest leader epoch that this log knows; ok is false if it knows none.
+//
+// Source: LeaderEpochFileCache.latestEpoch.
+func (l *Log) LatestEpoch() (epoch kafka.LeaderEpoch, ok bool) {
+	if len(l.epochs) == 0 {
+		return kafka.NoLeaderEpoch, false
+	}
+	return l.epochs[len(l.epochs)-1].Epoch, true
+}
+
+// EndOffsetForEpoch says where a leader epoch ended in this log: the answer to OffsetsForLeaderEpoch, and
+// what a leader holds a follower's fetch against.
+//
+//	e is the latest epoch    e and the log end offset
+//	e is above the latest    ok is false: undefined
+//	no epoch ≤ e is known    e and the start offset of the first epoch
+//	otherwise                the largest epoch ≤ e and the start offset of the epoch after it
+//
+// The end is exclusive. It is undefined too if e is negative or no epoch is known.
+//
+// Source: LeaderEpochFileCache.endOffsetFor; KIP-101, KIP-279.
+func (l *Log) EndOffsetForEpoch(e kafka.LeaderEpoch) (epoch kafka.LeaderEpoch, end kafka.Offset, ok bool) {
+	latest, known := l.LatestEpoch()
+	if !known || e < 0 || e > latest {
+		return kafka.NoLeaderEpoch, kafka.NoOffset, false
+	}
+	if e == latest {
+		return e, l.logEndOffset, true
+	}
+	higher := 0 // the first epoch > e
+	for l.epochs[higher].Epoch <= e {
+		higher++
+	}
+	if higher == 0 {
+		return e, l.epochs[0].StartOffset, true
+	}
+	return l.epochs[higher-1].Epoch, l.epochs[higher].StartOffset, true
+}
+
+// TruncationOffset is how far a follower keeps its log when the leader answers that an epoch ended at end,
+// exclusive, in the leader's log. If the follower knows the epoch, it keeps up to the smaller end of the two
+// and they agree. If not, it keeps up to the end of its next lower epoch and asks again: agreed is false.
+// Epoch may be NoLeaderEpoch; the follower then keeps what lies below end. The result is never above the log
+// end offset.
+//
+// Source: AbstractFetcherThread.getOffsetTruncationState; KIP-279, KIP-595.
+func (l *Log) TruncationOffset(epoch kafka.LeaderEpoch, end kafka.Offset) (offset kafka.Offset, agreed bool) {
+	ours, ourEnd, known := l.EndOffsetForEpoch(epoch)
+	switch {
+	case !known:
+		return min(end, l.logEndOffset), true
+	case ours != epoch:
+		return min(ourEnd, l.logEndOffset), false
+	}
+	return min(ourEnd, end, l.logEndOffset), true
+}
+
+// truncateEpochsFromEnd forgets the epochs that begin at end or later.
+//
+// Source: LeaderEpochFileCache.truncateFromEndAsyncFlush.
+func (l *Log) truncateEpochsFromEnd(end kafka.Offset) {
+	kept := len(l.epochs)
+	for kept > 0 && l.epochs[kept-1].StartOffset >= end {
+		kept--
+	}
+	if kept < len(l.epochs) {
+		l.epochs = l.epochs[:kept:kept]
+		l.writeLeaderEpochCheckpoint()
+	}
+}
+
+// truncateEpochsFromStart forgets the epochs that ended at start or before; the one that holds start begins
+// there from now on.
+//
+// Source: LeaderEpochFileCache.truncateFromStartAsyncFlush.
+func (l *Log) truncateEpochsFromStart(start kafka.Offset) {
+	gone := 0
+	for gone < len(l.epochs) && l.epochs[gone].StartOffset <= start {
+		gone++
+	}
+	if gone == 0 || gone == 1 && l.epochs[0].StartOffset == start {
+		return
+	}
+	first := EpochEntry{Epoch: l.epochs[gone-1].Epoch, StartOffset: start}
+	l.epochs = append([]EpochEntry{first}, l.epochs[gone:]...)
+	l.writeLeaderEpochCheckpoint()
+}
+
 // writeLeaderEpochCheckpoint replaces the file in one step, so that a crash leaves the old one or the
 // new one.
 //
@@ -61,4 +149,31 @@ func formatLeaderEpochs(entries []EpochEntry) []byte {
 		text = fmt.Appendf(text, "%d %d\n", e.Epoch, e.StartOffset)
 	}
 	return text
+}
+
+// loadLeaderEpochs reads leader-epoch-checkpoint, or makes the file. It panics if there is something else in
+// it: it is only ever replaced as a whole.
+//
+// Source: LeaderEpochFileCache, CheckpointFile.read.
+func (l *Log) loadLeaderEpochs() {
+	path := l.dir + "/" + LeaderEpochCheckpoint
+	f, exists := l.disk.Open(path)
+	if !exists {
+		l.disk.Create(path)
+		return
+	}
+	if l.disk.Size(f) == 0 {
+		return
+	}
+	lines, err := checkpointLines(l.disk.Bytes(f))
+	for _, line := range lines {
+		var e EpochEntry
+		if _, scanErr := fmt.Sscanf(line, "%d %d", &e.Epoch, &e.StartOffset); scanErr != nil {
+			err = fmt.Errorf("line %q: %w", line, scanErr)
+		}
+		l.epochs = append(l.epochs, e)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("storage: %s: %v", path, err))
+	}
 }

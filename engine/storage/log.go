@@ -16,12 +16,16 @@ type Log struct {
 	dir    string
 	config Config
 
-	logStartOffset kafka.Offset // inclusive
-	logEndOffset   kafka.Offset // exclusive
+	logStartOffset kafka.Offset    // inclusive
+	logEndOffset   kafka.Offset    // exclusive
+	clock          kafka.Timestamp // the broker's clock when it was last told
 
-	sealed []segment // by base offset; elements never change, because clones share them
-	active segment   // behind all sealed ones
-	epochs []EpochEntry
+	recoveryPoint kafka.Offset // exclusive: what lies below is synced
+
+	sealed    []segment // by base offset; elements never change, because clones share them
+	active    segment   // behind all sealed ones
+	epochs    []EpochEntry
+	producers producers
 }
 
 // New makes the files of an empty log in directory dir of disk: the first segment with base offset 0
@@ -31,7 +35,7 @@ func New(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp) *Lo
 	if err := config.Validate(); err != nil {
 		panic("storage: " + dir + ": " + err.Error())
 	}
-	l := &Log{disk: disk, dir: dir, config: config}
+	l := &Log{disk: disk, dir: dir, config: config, clock: now}
 	l.active = l.createSegment(0, now)
 	disk.Create(dir + "/" + LeaderEpochCheckpoint)
 	return l
@@ -75,6 +79,9 @@ func (l *Log) Segments() []Segment {
 	}
 	return append(segments, l.active.view(l.disk))
 }
+
+// segments lists the segments, the active one last. The caller owns the slice.
+func (l *Log) segments() []segment { return append(slices.Clip(l.sealed), l.active) }
 
 // segmentAt returns segment i, counted from the oldest.
 func (l *Log) segmentAt(i int) *segment {

@@ -53,8 +53,8 @@ func TestReadBounds(t *testing.T) {
 // §2.4: the limit is in bytes and may cut the last batch; minOneMessage saves the first.
 func TestReadLimit(t *testing.T) {
 	l := newLog(nil)
-	for range 3 {
-		mustAppend(t, l, v2, 0, startTime) // 104 bytes
+	for i := range 3 {
+		mustAppend(t, l, withSequence(v2, kafka.Sequence(3*i)), 0, startTime) // 104 bytes
 	}
 	tests := []struct {
 		maxBytes      int
@@ -89,8 +89,8 @@ func TestReadLimit(t *testing.T) {
 // middle of a batch shows nothing of it.
 func TestReadServesWholeBatches(t *testing.T) {
 	l := newLog(nil)
-	for range 3 {
-		mustAppend(t, l, v2, 0, startTime) // offsets 0-2, 3-5, 6-8
+	for i := range 3 {
+		mustAppend(t, l, withSequence(v2, kafka.Sequence(3*i)), 0, startTime) // offsets 0-2, 3-5, 6-8
 	}
 	log := l.Segments()[0].Bytes
 	tests := []struct {

@@ -49,37 +49,49 @@ type Roll struct {
 	TimeEntry *TimeEntry
 }
 
-// maybeRoll seals the active segment and begins a new one at base if the batch may not go into it.
+// arrival is what the roll rule looks at: the batches of one append, together.
+type arrival struct {
+	bytes        int
+	base, last   kafka.Offset // of the first and of the last record, both inclusive
+	maxTimestamp kafka.Timestamp
+}
+
+// maybeRoll seals the active segment and begins a new one at the first offset of what arrives if that may
+// not go into it.
 //
 // Source: UnifiedLog.maybeRoll, LocalLog.roll.
-func (l *Log) maybeRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) *Roll {
-	reason, why := l.shouldRoll(in, base, now)
+func (l *Log) maybeRoll(in arrival, now kafka.Timestamp) *Roll {
+	reason, why := l.shouldRoll(in, now)
 	if reason == 0 {
 		return nil
 	}
-	roll := &Roll{Base: base, Reason: reason, Why: why}
+	roll := &Roll{Base: in.base, Reason: reason, Why: why}
 	roll.TimeEntry = l.active.becomeInactive(l.disk)
+	l.producers.end = in.base
+	l.takeProducerSnapshot(&l.producers)
+	l.recoveryPoint = max(l.recoveryPoint, in.base)
 	size := l.active.size(l.disk)
 	l.sealed = append(l.sealed, l.active)
-	l.active = l.createSegment(base, now)
-	l.disk.Reserve(l.active.log, min(size+len(in.bytes), l.config.SegmentBytes)) // a guess: about what the last one took
+	l.active = l.createSegment(in.base, now)
+	l.disk.Reserve(l.active.log, min(size+in.bytes, l.config.SegmentBytes)) // a guess: about what the last one took
 	return roll
 }
 
-// shouldRoll says whether the active segment may not take the batch. Time is told by timestamps: the
-// batch's largest against that of the segment's first batch. Only if the first batch has none, the
-// clock decides. An empty segment never rolls: it would be replaced by one just like it.
+// shouldRoll says whether the active segment may not take what arrives. Time is told by timestamps: the
+// largest that arrives against that of the segment's first batch. Only if the first batch has none, the
+// clock decides. An empty segment rolls only for the offset range: else it would be replaced by one just
+// like it.
 //
 // Source: LogSegment.shouldRoll and timeWaitedForRoll.
-func (l *Log) shouldRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) (RollReason, string) {
+func (l *Log) shouldRoll(in arrival, now kafka.Timestamp) (RollReason, string) {
 	s := &l.active
 	size := s.size(l.disk)
 	if size == 0 {
-		return 0, ""
+		return l.offsetRange(in.last)
 	}
-	if size > l.config.SegmentBytes-len(in.bytes) {
+	if size > l.config.SegmentBytes-in.bytes {
 		return RollSize, fmt.Sprintf("size %s + %s > segment.bytes %s",
-			kafka.Thousands(size), kafka.Thousands(len(in.bytes)), kafka.Thousands(l.config.SegmentBytes))
+			kafka.Thousands(size), kafka.Thousands(in.bytes), kafka.Thousands(l.config.SegmentBytes))
 	}
 	waited, since := now-s.created, "ms since the segment was created"
 	if s.firstBatchTimestamp >= 0 {
@@ -96,9 +108,16 @@ func (l *Log) shouldRoll(in *incoming, base kafka.Offset, now kafka.Timestamp) (
 		return RollTimeIndexFull, fmt.Sprintf("time index has %s entries ≥ segment.index.bytes %s / %d - 1",
 			kafka.Thousands(entries), kafka.Thousands(l.config.SegmentIndexBytes), timeEntrySize)
 	}
-	if last := base + kafka.Offset(in.lastOffsetDelta); last-s.base > math.MaxInt32 {
-		return RollOffsetRange, fmt.Sprintf("last offset %s - base offset %s > %s, the greatest int32",
-			kafka.Thousands(last), kafka.Thousands(s.base), kafka.Thousands(math.MaxInt32))
+	return l.offsetRange(in.last)
+}
+
+// offsetRange says whether an offset is too far from the active segment's base offset for an index entry.
+//
+// Source: LogSegment.canConvertToRelativeOffset.
+func (l *Log) offsetRange(last kafka.Offset) (RollReason, string) {
+	if last-l.active.base <= math.MaxInt32 {
+		return 0, ""
 	}
-	return 0, ""
+	return RollOffsetRange, fmt.Sprintf("last offset %s - base offset %s > %s, the greatest int32",
+		kafka.Thousands(last), kafka.Thousands(l.active.base), kafka.Thousands(math.MaxInt32))
 }

@@ -37,11 +37,16 @@ func (s *segment) largestTimestamp() kafka.Timestamp {
 // createSegment makes the three files of an empty segment.
 func (l *Log) createSegment(base kafka.Offset, now kafka.Timestamp) segment {
 	path := l.dir + "/" + SegmentFileName(base, "")
+	return newSegment(base, l.disk.Create(path+LogSuffix), l.disk.Create(path+OffsetIndexSuffix), l.disk.Create(path+TimeIndexSuffix), now)
+}
+
+// newSegment is what is known of a segment as long as its files have not been looked at.
+func newSegment(base kafka.Offset, log, offsetIndex, timeIndex simdisk.File, now kafka.Timestamp) segment {
 	return segment{
 		base:                base,
-		log:                 l.disk.Create(path + LogSuffix),
-		offsetIndex:         l.disk.Create(path + OffsetIndexSuffix),
-		timeIndex:           l.disk.Create(path + TimeIndexSuffix),
+		log:                 log,
+		offsetIndex:         offsetIndex,
+		timeIndex:           timeIndex,
 		modified:            now,
 		created:             now,
 		firstBatchTimestamp: kafka.NoTimestamp,
@@ -105,10 +110,17 @@ func (s *segment) maybeAppendTimeEntry(disk *simdisk.Disk) *TimeEntry {
 // Source: LogSegment.onBecomeInactiveSegment, UnifiedLog.roll.
 func (s *segment) becomeInactive(disk *simdisk.Disk) *TimeEntry {
 	entry := s.maybeAppendTimeEntry(disk)
+	s.sync(disk)
+	return entry
+}
+
+// sync makes the segment's files survive a power loss.
+//
+// Source: LogSegment.flush.
+func (s *segment) sync(disk *simdisk.Disk) {
 	disk.Sync(s.log)
 	disk.Sync(s.offsetIndex)
 	disk.Sync(s.timeIndex)
-	return entry
 }
 
 // Segment is a segment as it was at one moment. It is a value; the bytes are shared with the log,

@@ -404,6 +404,7 @@ func TestRollSyncsTheOldSegment(t *testing.T) {
 		"orders-0/00000000000000000000.timeindex": 12,
 		"orders-0/00000000000000000002.index":     0,
 		"orders-0/00000000000000000002.log":       0,
+		"orders-0/00000000000000000002.snapshot":  10,
 		"orders-0/00000000000000000002.timeindex": 0,
 		"orders-0/leader-epoch-checkpoint":        len("0\n1\n0 0\n"),
 	}
@@ -418,7 +419,7 @@ func TestDefaultConfig(t *testing.T) {
 		SegmentBytes: 1073741824, SegmentMillis: 604800000, SegmentIndexBytes: 10485760, IndexIntervalBytes: 4096,
 		MaxMessageBytes: 1048588, MessageTimestampType: record.CreateTime,
 		TimestampBeforeMaxMillis: math.MaxInt64, TimestampAfterMaxMillis: 3600000,
-		MaxCompactionLagMillis: math.MaxInt64,
+		MaxCompactionLagMillis: math.MaxInt64, ProducerIDExpirationMillis: 86400000,
 	}
 	if diff := cmp.Diff(want, DefaultConfig()); diff != "" {
 		t.Errorf("defaults (-§2.8 +got):\n%s", diff)

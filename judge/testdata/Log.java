@@ -1,14 +1,19 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.apache.kafka.common.protocol.Errors;
@@ -18,11 +23,14 @@ import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.util.Scheduler;
+import org.apache.kafka.storage.internals.log.BatchMetadata;
 import org.apache.kafka.storage.internals.log.FetchDataInfo;
 import org.apache.kafka.storage.internals.log.LogAppendInfo;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import org.apache.kafka.storage.internals.log.LogSegment;
+import org.apache.kafka.storage.internals.log.LogStartOffsetIncrementReason;
+import org.apache.kafka.storage.internals.log.ProducerStateEntry;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.RecordValidationException;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
@@ -31,10 +39,21 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
 /**
  * Keeps one partition's log, a UnifiedLog, and answers each command of standard input with one line.
  *
- *   open DIRECTORY NOW KEY=VALUE…        ok
+ *   open DIRECTORY NOW KEY=VALUE…        ok; producer.id.expiration.ms may be among the settings
  *   recover DIRECTORY NOW KEY=VALUE…     ok, after a log without a clean shutdown has been recovered
+ *   stop                                 ok, after a clean shutdown; then start
+ *   kill BYTES                           ok, after the active segment's file has lost so many bytes; then start
+ *   start NOW CLEAN RECOVERY-POINT       ok, after the log has been loaded again
  *   lead EPOCH                           ok, after the epoch has begun at the log end offset
  *   append BATCH-IN-HEX EPOCH NOW        BASE-OFFSET LAST-OFFSET LOG-APPEND-TIME, or the error's name
+ *   follow BATCHES-IN-HEX NOW            LAST-OFFSET, or the error's name
+ *   truncate OFFSET                      ok
+ *   restart-at OFFSET                    ok, after the log has been truncated fully
+ *   log-start OFFSET                     whether the log start offset moved
+ *   expire NOW                           ok, after old producers have been forgotten
+ *   flush OFFSET                         ok
+ *   state                                log start and end offset, recovery point, producers with their last batches
+ *   snapshots                            NAME:CONTENT-IN-HEX for each snapshot file
  *   time TIMESTAMP                       OFFSET TIMESTAMP LEADER-EPOCH, each -1 if there is none
  *   read OFFSET MAX-BYTES HW ONE         BYTES-IN-HEX FIRST-ENTRY-INCOMPLETE, or the error's name
  *   segments                             log end offset, then BASE:LOG:INDEX:TIMEINDEX in hex for each
@@ -44,6 +63,7 @@ public class Log {
     private static final HexFormat HEX = HexFormat.of();
     private static final Clock CLOCK = new Clock();
     private static File directory;
+    private static Map<String, String> settings;
     private static UnifiedLog log;
 
     public static void main(String[] args) throws Exception {
@@ -54,6 +74,8 @@ public class Log {
             } catch (RecordValidationException e) {
                 System.out.println(Errors.forException(e.invalidException()).name()); // as ReplicaManager does
             } catch (Exception e) {
+                if (Errors.forException(e) == Errors.UNKNOWN_SERVER_ERROR)
+                    e.printStackTrace();
                 System.out.println(Errors.forException(e).name());
             }
         }
@@ -67,6 +89,41 @@ public class Log {
                 return open(words, false);
             case "append":
                 return append(HEX.parseHex(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
+            case "stop":
+                log.flush(true);
+                log.close();
+                log = null;
+                return "ok";
+            case "kill":
+                return kill(Long.parseLong(words[1]));
+            case "start":
+                CLOCK.now = Long.parseLong(words[1]);
+                load(Boolean.parseBoolean(words[2]), Long.parseLong(words[3]));
+                return "ok";
+            case "follow":
+                return follow(HEX.parseHex(words[1].substring(1)), Long.parseLong(words[2]));
+            case "truncate":
+                log.truncateTo(Long.parseLong(words[1]));
+                touch(log.activeSegment());
+                return "ok";
+            case "restart-at":
+                log.truncateFullyAndStartAt(Long.parseLong(words[1]), Optional.empty());
+                touch(log.activeSegment());
+                return "ok";
+            case "log-start":
+                log.updateHighWatermark(log.logEndOffset());
+                return String.valueOf(log.maybeIncrementLogStartOffset(Long.parseLong(words[1]), LogStartOffsetIncrementReason.ClientRecordDeletion));
+            case "expire":
+                CLOCK.now = Long.parseLong(words[1]);
+                log.producerStateManager().removeExpiredProducers(CLOCK.now);
+                return "ok";
+            case "flush":
+                log.flushUptoOffsetExclusive(Long.parseLong(words[1]));
+                return "ok";
+            case "state":
+                return state();
+            case "snapshots":
+                return snapshots();
             case "lead":
                 log.assignEpochStartOffset(Integer.parseInt(words[1]), log.logEndOffset());
                 return "ok";
@@ -89,15 +146,72 @@ public class Log {
         directory = new File(words[1]);
         Files.createDirectories(directory.toPath());
         CLOCK.now = Long.parseLong(words[2]);
-        Map<String, String> settings = new HashMap<>();
+        settings = new HashMap<>();
         for (int i = 3; i < words.length; i++) {
             String[] setting = words[i].split("=");
             settings.put(setting[0], setting[1]);
         }
-        log = UnifiedLog.create(directory, new LogConfig(settings), 0, 0, new Idle(), new BrokerTopicStats(), CLOCK,
-            Integer.MAX_VALUE, new ProducerStateManagerConfig(Integer.MAX_VALUE, false), Integer.MAX_VALUE,
-            new LogDirFailureChannel(1), cleanShutdown, Optional.empty());
+        load(cleanShutdown, 0);
         return "ok";
+    }
+
+    private static void load(boolean cleanShutdown, long recoveryPoint) throws Exception {
+        Map<String, String> topic = new HashMap<>(settings);
+        String expiration = topic.remove("producer.id.expiration.ms");
+        int expirationMs = expiration == null ? Integer.MAX_VALUE : Integer.parseInt(expiration);
+        log = UnifiedLog.create(directory, new LogConfig(topic), 0, recoveryPoint, new AtOnce(), new BrokerTopicStats(), CLOCK,
+            Integer.MAX_VALUE, new ProducerStateManagerConfig(expirationMs, false), Integer.MAX_VALUE,
+            new LogDirFailureChannel(1), cleanShutdown, Optional.empty());
+        for (LogSegment segment : log.logSegments()) {
+            touch(segment);
+            segment.largestRecordTimestamp(); // else it is looked up only when needed, which a truncation may come before
+        }
+    }
+
+    /** Leaves the log as a process that is killed does, and cuts the active segment's file. */
+    private static String kill(long bytes) throws Exception {
+        File active = log.activeSegment().log().file();
+        log.closeHandlers();
+        log = null;
+        try (RandomAccessFile file = new RandomAccessFile(active, "rw")) {
+            file.setLength(file.length() - bytes);
+        }
+        return "ok";
+    }
+
+    /** Says when the file was last written: a file system would ask the machine's clock. */
+    private static void touch(LogSegment segment) {
+        if (!segment.log().file().setLastModified(CLOCK.now))
+            throw new IllegalStateException(segment.toString());
+    }
+
+    private static String follow(byte[] batches, long now) throws Exception {
+        CLOCK.now = now;
+        LogAppendInfo appended = log.appendAsFollower(MemoryRecords.readableRecords(ByteBuffer.wrap(batches)), Integer.MAX_VALUE);
+        touch(log.activeSegment());
+        return String.valueOf(appended.lastOffset());
+    }
+
+    private static String state() {
+        StringBuilder out = new StringBuilder();
+        out.append(log.logStartOffset()).append(' ').append(log.logEndOffset()).append(' ').append(log.recoveryPoint());
+        log.producerStateManager().activeProducers().values().stream().sorted(Comparator.comparing(ProducerStateEntry::producerId)).forEach(p -> {
+            out.append(' ').append(p.producerId()).append('/').append(p.producerEpoch()).append('/').append(p.lastTimestamp())
+                .append('/').append(p.coordinatorEpoch()).append('/').append(p.currentTxnFirstOffset().orElse(-1));
+            for (BatchMetadata b : p.batchMetadata())
+                out.append(':').append(b.firstSeq()).append('-').append(b.lastSeq()).append('@').append(b.firstOffset()).append('-').append(b.lastOffset())
+                    .append('T').append(b.timestamp());
+        });
+        return out.toString();
+    }
+
+    private static String snapshots() throws Exception {
+        StringBuilder out = new StringBuilder("snapshots");
+        File[] files = directory.listFiles((dir, name) -> name.endsWith(".snapshot"));
+        Arrays.sort(files);
+        for (File file : files)
+            out.append(' ').append(file.getName()).append(':').append(HEX.formatHex(Files.readAllBytes(file.toPath())));
+        return out.toString();
     }
 
     private static String append(byte[] batch, int epoch, long now) throws Exception {
@@ -105,7 +219,7 @@ public class Log {
         MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(batch));
         ProduceRequest.validateRecords((short) 12, records);
         LogAppendInfo appended = log.appendAsLeader(records, epoch);
-        log.activeSegment().setLastModified(now); // a file system would ask the machine's clock
+        touch(log.activeSegment());
         return appended.firstOffset() + " " + appended.lastOffset() + " " + appended.logAppendTime();
     }
 
@@ -136,14 +250,11 @@ public class Log {
         return out.toString();
     }
 
-    /** An index file's entries. Only the active segment's file goes on after them. */
+    /** An index file's entries. Only the active segment's file goes on after them, with zeros or what a truncation left. */
     private static String index(File file, int size, boolean active) throws Exception {
         byte[] bytes = Files.readAllBytes(file.toPath());
         if (!active)
             return HEX.formatHex(bytes);
-        for (int i = size; i < bytes.length; i++)
-            if (bytes[i] != 0)
-                throw new IllegalStateException(file + ": byte " + i + " is not 0");
         return HEX.formatHex(Arrays.copyOf(bytes, size));
     }
 
@@ -157,11 +268,24 @@ public class Log {
         public void waitObject(Object o, Supplier<Boolean> condition, long deadline) { throw new UnsupportedOperationException(); }
     }
 
-    /** A scheduler that never runs what it is given: syncing after a roll, deleting files. */
-    private static class Idle implements Scheduler {
+    /**
+     * A scheduler that runs at once what is not to wait: syncing after a roll, writing leader epochs. What is to
+     * wait, as deleting files, or to be repeated never runs.
+     */
+    private static class AtOnce implements Scheduler {
         public void startup() { }
         public void shutdown() { }
-        public ScheduledFuture<?> schedule(String name, Runnable task, long delay, long period) { return null; }
         public void resizeThreadPool(int size) { }
+        public ScheduledFuture<?> schedule(String name, Runnable task, long delay, long period) {
+            if (delay == 0 && period < 0)
+                task.run();
+            return new Never();
+        }
+    }
+
+    /** What will not happen, but can be called off. */
+    private static class Never extends CompletableFuture<Object> implements ScheduledFuture<Object> {
+        public long getDelay(TimeUnit unit) { return Long.MAX_VALUE; }
+        public int compareTo(Delayed other) { return 0; }
     }
 }

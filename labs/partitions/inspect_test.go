@@ -427,7 +427,7 @@ func TestNodesSayWhatTheyWaitFor(t *testing.T) {
 		"t=12&rate=0&at=node:c1":                        {"Next timer": "in 60 ms, at 180 ms: asks for metadata again: it is metadata.max.age.ms = 100 old", "Waits for": "the answer to its Fetch request"},
 		"t=12&at=node:c4":                               {"Next timer": "asks for metadata again"},
 		"t=6&at=node:c4":                                {"Next timer": "asks for metadata again"},
-		"t=7&at=node:c4":                                {"Next timer": "none is set", "Waits for": "the answer to its Metadata request"},
+		"t=7&at=node:c4":                                {"Next timer": "in 29,990 ms, at 30,060 ms: a request has waited request.timeout.ms = 30,000", "Waits for": "the answer to its Metadata request"},
 		"t=12&work=50&rate=9&at=node:c2":                {"Next timer": "the application polls: up to max.poll.records = 1"},
 		"do=3:pause+c1&t=12&at=node:c1":                 {"Waits for": "to be resumed"},
 		"rate=0&do=2:produce+p0+order-1&t=2&at=node:p0": {"Next timer": "in 5 ms, at 25 ms: the batch of orders-"},

@@ -83,13 +83,16 @@ func (l *layout) strip(i int) view.Strip {
 	}
 	name := p.TopicPartition.String()
 	s := view.Strip{
-		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: logTarget(labs.SegmentTarget, p.TopicPartition, p.Log.Segments[len(p.Log.Segments)-1].BaseOffset).String(),
+		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: logTarget(labs.SegmentTarget, p.TopicPartition, lastSegment(p)).String(),
 		First: int64(first), Columns: columnsShown, Empty: "no records yet",
 		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
 	if r != nil {
 		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
 		s.Moved = l.whyLink("lag-"+name, s.Lag, l.news[i].lag)
+	}
+	if len(p.Log.Segments) == 0 {
+		s.Empty = "its broker has not heard of it yet"
 	}
 	s.Grew = l.whyLink("count-"+name, s.Count, l.news[i].appended)
 	for _, rec := range window(p, first, columnsShown) {
@@ -103,6 +106,14 @@ func (l *layout) strip(i int) view.Strip {
 		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown/2))
 	}
 	return s
+}
+
+// lastSegment gives the base offset of a partition's last segment; 0 while its broker has not heard of it.
+func lastSegment(p engine.PartitionView) kafka.Offset {
+	if len(p.Log.Segments) == 0 {
+		return 0
+	}
+	return p.Log.Segments[len(p.Log.Segments)-1].BaseOffset
 }
 
 // whyLink makes of a number that changed in this tick a link to the causes; nil where it did not.

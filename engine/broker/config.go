@@ -1,0 +1,44 @@
+package broker
+
+import (
+	"loglab/engine/kafka"
+	"loglab/engine/prng"
+	"loglab/engine/storage"
+)
+
+// Config holds a broker's settings under Kafka's names, and what it is told of its cluster.
+type Config struct {
+	ID         kafka.BrokerID  // node.id
+	Rack       string          // broker.rack; "": none
+	ClusterID  string          // of the cluster
+	Start      kafka.Timestamp // the wall clock at virtual time 0
+	Controller kafka.NodeID    // controller.quorum.bootstrap.servers
+	Rand       prng.Rand       // of the ids that it draws
+	Log        storage.Config  // of every topic
+
+	HeartbeatInterval       kafka.Millis // broker.heartbeat.interval.ms
+	SessionTimeout          kafka.Millis // broker.session.timeout.ms
+	ReplicaLagTimeMax       kafka.Millis // replica.lag.time.max.ms
+	ReplicaFetchWaitMax     kafka.Millis // replica.fetch.wait.max.ms
+	ReplicaFetchMinBytes    int32        // replica.fetch.min.bytes
+	ReplicaFetchBackoff     kafka.Millis // replica.fetch.backoff.ms
+	ReplicaFetchMaxBytes    int32        // replica.fetch.max.bytes, of one partition
+	ReplicaFetchResponseMax int32        // replica.fetch.response.max.bytes
+	ReplicaSocketTimeout    kafka.Millis // replica.socket.timeout.ms
+	CheckpointInterval      kafka.Millis // replica.high.watermark.checkpoint.interval.ms
+	MinInsyncReplicas       int          // min.insync.replicas, where neither topic nor cluster sets it
+	RackAware               bool         // replica.selector.class is RackAwareReplicaSelector
+	WritebackAge            kafka.Millis // os.writeback.ms
+}
+
+// DefaultConfig gives the defaults of Kafka 4.2. Os.writeback.ms is the operating system's: 30 s, Linux'
+// vm.dirty_expire_centisecs.
+//
+// Source: AbstractKafkaConfig, as dumped from Kafka 4.2.0.
+func DefaultConfig(id kafka.BrokerID) Config {
+	return Config{
+		ID: id, Log: storage.DefaultConfig(), HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000,
+		ReplicaFetchWaitMax: 500, ReplicaFetchMinBytes: 1, ReplicaFetchBackoff: 1000, ReplicaFetchMaxBytes: 1 << 20,
+		ReplicaFetchResponseMax: 10 << 20, ReplicaSocketTimeout: 30000, CheckpointInterval: 5000, MinInsyncReplicas: 1, WritebackAge: 30000,
+	}
+}

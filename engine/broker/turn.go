@@ -1,0 +1,146 @@
+package broker
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/simnet"
+)
+
+// turn is one step of a broker: the time it happens at, the journal it is told in, and what the broker wants
+// sent.
+type turn struct {
+	now   kafka.Millis
+	node  kafka.NodeID
+	j     *journal.Journal
+	sends []simnet.Send
+}
+
+// turn begins a step; what it writes is written at now.
+func (b *Broker) turn(now kafka.Millis, j *journal.Journal) *turn {
+	b.disk.Now = now
+	return &turn{now: now, node: b.node, j: j}
+}
+
+// note journals what happened here.
+func (t *turn) note(cause uint64, body journal.Body) uint64 { return t.j.Append(t.node, cause, body) }
+
+// answer sends the one response to a request.
+func (t *turn) answer(m *simnet.Message, response kmsg.Response, cause uint64) {
+	t.sends = append(t.sends, simnet.Send{To: m.From, Response: response, Correlation: m.Correlation, Connection: m.Connection, Cause: cause})
+}
+
+// never is a time at which nothing falls due.
+const never = kafka.Millis(1<<63 - 1)
+
+// call is a request of the broker's own without an answer yet. The zero call is none.
+type call struct {
+	correlation int32 // 0: none is under way
+	to          kafka.NodeID
+	deadline    kafka.Millis
+	sent        uint64 // Seq of the event that led to it
+	api         string
+	timeout     timeout
+}
+
+// timeout is how long an answer may take, with the setting that says so.
+type timeout struct {
+	span    kafka.Millis
+	setting string
+}
+
+func (c call) open() bool { return c.correlation != 0 }
+
+// answers says whether a response is the one that the call waits for.
+func (c call) answers(m *simnet.Message) bool {
+	return c.open() && c.to == m.From && c.correlation == m.Correlation
+}
+
+// request sends a request of the broker's own; after most without an answer the connection is closed.
+func (b *Broker) request(t *turn, to kafka.NodeID, r kmsg.Request, most timeout, cause uint64) call {
+	b.correlation++
+	t.sends = append(t.sends, simnet.Send{To: to, Request: r, Correlation: b.correlation, Cause: cause})
+	return call{correlation: b.correlation, to: to, deadline: t.now + most.span, sent: cause, api: kmsg.NameForKey(r.Key()), timeout: most}
+}
+
+// calls lists the places of all calls that may be under way.
+func (b *Broker) calls() []*call {
+	list := []*call{&b.lifecycle.call, &b.metadata.call, &b.isr.call, &b.ids.call}
+	for i := range b.fetchers {
+		list = append(list, &b.fetchers[i].call)
+	}
+	return list
+}
+
+// timeOut closes the connections on which an answer has not come in time.
+func (b *Broker) timeOut(t *turn) {
+	for {
+		var late call
+		for _, c := range b.calls() {
+			if c.open() && c.deadline <= t.now {
+				late = *c
+				break
+			}
+		}
+		if !late.open() {
+			return
+		}
+		seq := t.note(late.sent, journal.RequestTimedOut{Server: late.to, API: late.api, Timeout: late.timeout.span, Setting: late.timeout.setting})
+		t.sends = append(t.sends, simnet.Send{To: late.to, Close: simnet.CloseOwn, Cause: seq})
+		b.disconnected(t, late.to, seq)
+	}
+}
+
+// disconnected lets all calls to a server fail: what they asked for is asked again later.
+func (b *Broker) disconnected(t *turn, server kafka.NodeID, cause uint64) {
+	if server == b.config.Controller {
+		b.controllerLost(t, cause)
+		return
+	}
+	for i := range b.fetchers {
+		if f := &b.fetchers[i]; f.call.open() && f.call.to == server {
+			f.call = call{}
+			f.backOff(t.now + b.config.ReplicaFetchBackoff)
+			t.note(cause, journal.ReplicaFetchFailed{Leader: f.leader, Error: "NETWORK_EXCEPTION", Retry: b.config.ReplicaFetchBackoff})
+		}
+	}
+}
+
+// controllerLost lets all calls to the controller fail.
+func (b *Broker) controllerLost(t *turn, cause uint64) {
+	if b.lifecycle.call.open() {
+		b.lifecycleFailed(t)
+	}
+	if b.metadata.call.open() {
+		b.metadata.call, b.metadata.retry = call{}, t.now+metadataRetryBackoff
+	}
+	if b.isr.call.open() {
+		b.isr.call = call{}
+		b.resendProposals()
+		b.isr.retry = t.now + reconnectBackoff
+	}
+	if b.ids.call.open() {
+		b.ids.call = call{}
+	}
+}
+
+// What a broker waits before it asks the controller again after a lost connection.
+const (
+	metadataRetryBackoff kafka.Millis = 20 // controller.quorum.retry.backoff.ms
+	reconnectBackoff     kafka.Millis = 50 // of the channel to the controller
+)
+
+// How long the broker waits for an answer: of the controller about itself, of a leader, and of the controller
+// about anything else.
+func (b *Broker) sessionTimeout() timeout {
+	return timeout{b.config.SessionTimeout, "broker.session.timeout.ms"}
+}
+func (b *Broker) socketTimeout() timeout {
+	return timeout{b.config.ReplicaSocketTimeout, "replica.socket.timeout.ms"}
+}
+func (b *Broker) channelTimeout() timeout {
+	return timeout{controllerSocketTimeout, "controller.socket.timeout.ms"}
+}
+
+const controllerSocketTimeout kafka.Millis = 30_000

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"fmt"
+	"math"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+)
+
+// ProducerConfig holds a producer's settings under Kafka's names.
+type ProducerConfig struct {
+	Topic             string
+	Partitioner       string       // of keyed records; a name of partitioner.Names
+	Keyless           string       // of records without a key; a name of partitioner.KeylessNames
+	Linger            kafka.Millis // linger.ms
+	BatchSize         int          // batch.size, bytes
+	MaxRequestSize    int          // max.request.size, bytes
+	MaxInFlight       int          // max.in.flight.requests.per.connection
+	Acks              int16        // -1 is all
+	RequestTimeout    kafka.Millis // request.timeout.ms
+	Compression       record.Codec // compression.type
+	MetadataMaxAge    kafka.Millis // metadata.max.age.ms
+	EnableIdempotence Idempotence  // enable.idempotence
+	Retries           int          // retries
+	RetryBackoff      kafka.Millis // retry.backoff.ms
+	RetryBackoffMax   kafka.Millis // retry.backoff.max.ms
+	DeliveryTimeout   kafka.Millis // delivery.timeout.ms
+}
+
+// Idempotence is the setting enable.idempotence, which Kafka treats otherwise when it is not set than when it
+// is set to its default.
+type Idempotence uint8
+
+// The values of the setting.
+const (
+	IdempotenceUnset Idempotence = iota // on, unless other settings rule it out
+	IdempotenceOn
+	IdempotenceOff
+)
+
+// defaultDeliveryTimeout is the default of delivery.timeout.ms. A value that equals it counts as not set.
+const defaultDeliveryTimeout kafka.Millis = 120000
+
+// maxInFlightForIdempotence is how many batches of a producer id a leader remembers.
+const maxInFlightForIdempotence = 5
+
+// DefaultProducerConfig gives the defaults of Kafka 4.2.
+//
+// Source: class ProducerConfig.
+func DefaultProducerConfig(topic string) ProducerConfig {
+	return ProducerConfig{
+		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", Linger: 5, BatchSize: 16384,
+		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000, MetadataMaxAge: 300000,
+		Retries: math.MaxInt32, RetryBackoff: retryBackoff, RetryBackoffMax: retryBackoffMax, DeliveryTimeout: defaultDeliveryTimeout,
+	}
+}
+
+// Resolve gives the settings that hold: EnableIdempotence is on or off, and delivery.timeout.ms is not below
+// linger.ms + request.timeout.ms. Idempotence that was not asked for is turned off without a word by acks
+// other than all and by retries = 0; more than five requests in flight are an error in any case. The errors
+// are those for which Kafka's producer does not start.
+//
+// Source: ProducerConfig.postProcessAndValidateIdempotenceConfigs, KafkaProducer.configureDeliveryTimeout.
+func (c ProducerConfig) Resolve() (ProducerConfig, error) {
+	asked := c.EnableIdempotence == IdempotenceOn
+	if c.EnableIdempotence != IdempotenceOff {
+		c.EnableIdempotence = IdempotenceOn
+		if c.Retries == 0 {
+			if asked {
+				return c, fmt.Errorf("retries = 0: an idempotent producer must be able to retry")
+			}
+			c.EnableIdempotence = IdempotenceOff
+		}
+		if c.Acks != -1 {
+			if asked {
+				return c, fmt.Errorf("acks = %d: an idempotent producer needs acks = all", c.Acks)
+			}
+			c.EnableIdempotence = IdempotenceOff
+		}
+		if c.MaxInFlight > maxInFlightForIdempotence {
+			return c, fmt.Errorf("max.in.flight.requests.per.connection = %d: an idempotent producer may have at most %d; set enable.idempotence = false for more", c.MaxInFlight, maxInFlightForIdempotence)
+		}
+	}
+	if c.MaxInFlight < 1 {
+		return c, fmt.Errorf("max.in.flight.requests.per.connection = %d; it must be at least 1", c.MaxInFlight)
+	}
+	if least := c.Linger + c.RequestTimeout; c.DeliveryTimeout < least {
+		if c.DeliveryTimeout != defaultDeliveryTimeout {
+			return c, fmt.Errorf("delivery.timeout.ms = %d; it must be at least linger.ms + request.timeout.ms = %d", c.DeliveryTimeout, least)
+		}
+		c.DeliveryTimeout = least
+	}
+	return c, nil
+}
+
+// idempotent says whether batches carry sequences.
+func (c *ProducerConfig) idempotent() bool { return c.EnableIdempotence == IdempotenceOn }

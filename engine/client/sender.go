@@ -1,0 +1,203 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/simnet"
+)
+
+// drainReady sends requests as long as a broker has some batch ready for it and may get another request. Then
+// batches whose time is over are given up. Last, the sticky partitioner is told what is left: no draw comes
+// between the checks.
+//
+// Source: Sender.sendProducerData, RecordAccumulator.partitionReady.
+//
+// Simplified: the producer's sender looks at the queues once all records of an instant are handed in. Kafka's
+// is a thread of its own and may look, and send, between two of them.
+func (p *Producer) drainReady(now kafka.Millis, out *Outside, j *journal.Journal) []simnet.Send {
+	var sends []simnet.Send
+	p.checked = now
+	for again := true; again; {
+		sends = append(sends, p.settleSequences(now, j)...)
+		p.noticeLeaders()
+		for _, node := range p.metadata.nodes() {
+			for p.maySend(now, node) {
+				reason, cause, ready := p.ready(now, node)
+				if !ready || !p.yields(now, node) {
+					break
+				}
+				sends = append(sends, p.drain(now, node, reason, cause, out, j))
+			}
+		}
+		again = p.expire(now, out, j)
+	}
+	p.sticky.UpdateLoad(p.queueLengths(), p.candidates())
+	return sends
+}
+
+// maySend says whether a broker may get a request.
+//
+// Source: NetworkClient.ready, canSendRequest.
+func (p *Producer) maySend(now kafka.Millis, node kafka.NodeID) bool {
+	return p.connections.openAt(node) <= now && p.connections.unanswered(node) < p.config.MaxInFlight
+}
+
+// noticeLeaders tells the first batch of each partition the leader epoch, and asks for metadata where records
+// wait for a leader.
+func (p *Producer) noticeLeaders() {
+	for i := range p.queues {
+		if q := &p.queues[i]; len(q.batches) > 0 {
+			l := p.metadata.leaderOf(kafka.Partition(i))
+			q.batches[0].notice(l.epoch)
+			if l.node == "" {
+				p.metadata.request()
+			}
+		}
+	}
+}
+
+// queueLengths gives how many batches wait, by partition; nil until every partition has had a record.
+func (p *Producer) queueLengths() []int {
+	lengths := make([]int, len(p.queues))
+	for i := range p.queues {
+		if !p.queues[i].begun {
+			return nil
+		}
+		lengths[i] = len(p.queues[i].batches)
+	}
+	return lengths
+}
+
+// muted says whether a partition is left out because a batch of it is in flight: with one request in flight
+// at a time nothing may overtake it.
+//
+// Source: Sender.guaranteeMessageOrder, RecordAccumulator.mutePartition.
+func (p *Producer) muted(q *queue) bool { return p.config.MaxInFlight == 1 && len(q.sent) > 0 }
+
+// ready says whether a broker is to get a request now, by which rule, and which event led to it.
+func (p *Producer) ready(now kafka.Millis, node kafka.NodeID) (reason string, cause uint64, ok bool) {
+	for i := range p.queues {
+		q := &p.queues[i]
+		if len(q.batches) == 0 || p.metadata.leaders[i].node != node || p.muted(q) || q.backsOff(now, &p.config) {
+			continue
+		}
+		first := &q.batches[0]
+		switch waited := now - first.created; {
+		case first.attempts > 0:
+			return fmt.Sprintf("the batch of %s is tried again after %s", p.name(i), first.failure), first.cause, true
+		case first.divided:
+			return fmt.Sprintf("the batch of %s is part of one that was too large", p.name(i)), first.cause, true
+		case len(q.batches) > 1 || first.full():
+			return fmt.Sprintf("the batch of %s is full (batch.size = %d bytes)", p.name(i), p.config.BatchSize), first.cause, true
+		case waited >= p.config.Linger:
+			return fmt.Sprintf("the batch of %s had waited %d ms (linger.ms = %d)", p.name(i), waited, p.config.Linger), first.cause, true
+		}
+	}
+	return "", 0, false
+}
+
+// led gives the partitions that a broker leads, sorted, and where draining goes on among them.
+func (p *Producer) led(node kafka.NodeID) (list []int, start int) {
+	for i := range p.queues {
+		if p.metadata.leaders[i].node == node {
+			list = append(list, i)
+		}
+	}
+	if s := p.connections.find(node); s != nil && len(list) > 0 {
+		start = s.drainIndex % len(list)
+	}
+	return list, start
+}
+
+// yields says whether a request to a broker for which some batch is ready would hold any. None does where the
+// first batch in turn must wait for the order of sequences.
+func (p *Producer) yields(now kafka.Millis, node kafka.NodeID) bool {
+	if !p.config.idempotent() {
+		return true
+	}
+	list, start := p.led(node)
+	for i := range list {
+		q := &p.queues[list[(start+i)%len(list)]]
+		if len(q.batches) > 0 && !p.muted(q) && !q.backsOff(now, &p.config) {
+			return !p.blocked(q)
+		}
+	}
+	return false
+}
+
+// drainDue is when a broker is to get the next request, as far as that is a question of time: whatever could
+// go at the last look is gone.
+func (p *Producer) drainDue(node kafka.NodeID) (due kafka.Millis, ok bool) {
+	if p.connections.unanswered(node) >= p.config.MaxInFlight {
+		return 0, false
+	}
+	open := p.connections.openAt(node)
+	for i := range p.queues {
+		q := &p.queues[i]
+		if len(q.batches) == 0 || p.metadata.leaders[i].node != node || p.muted(q) {
+			continue
+		}
+		at, any := q.readyAt(&p.config)
+		if at = max(at, open, p.checked); any && (!ok || at < due) && p.yields(at, node) {
+			due, ok = at, true
+		}
+	}
+	return due, ok
+}
+
+// drain makes one Produce request of the first batch of every partition that a broker leads, full or not, as
+// far as max.request.size goes, beginning where the last request ended. A partition whose first batch must
+// wait for the order of sequences ends it.
+//
+// Source: RecordAccumulator.drainBatchesForOneNode.
+func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cause uint64, out *Outside, j *journal.Journal) simnet.Send {
+	request := kmsg.NewPtrProduceRequest()
+	request.Version, request.Acks, request.TimeoutMillis = produceVersion, p.config.Acks, int32(p.config.RequestTimeout)
+	topic := kmsg.NewProduceRequestTopic()
+	topic.TopicID = p.metadata.topicID
+	event := journal.BatchesSent{Reason: reason}
+	list, start := p.led(node)
+	server := p.connections.open(node)
+	var drained []int
+	for i := range list {
+		server.drainIndex = (start + i) % len(list)
+		index := list[server.drainIndex]
+		q := &p.queues[index]
+		if len(q.batches) == 0 || p.muted(q) || q.backsOff(now, &p.config) {
+			continue
+		}
+		if event.Batches > 0 && event.Bytes+q.batches[0].size() > p.config.MaxRequestSize || p.blocked(q) {
+			break
+		}
+		b := q.batches[0]
+		q.batches = q.batches[1:]
+		p.number(q, &b)
+		bytes, err := b.encode(&p.config)
+		if err != nil {
+			panic(fmt.Sprintf("producer %s: %v", p.node, err))
+		}
+		b.to, b.correlation = node, p.connections.correlation+1
+		q.sent = append(q.sent, b)
+		drained = append(drained, index)
+		part := kmsg.NewProduceRequestTopicPartition()
+		part.Partition, part.Records = int32(index), bytes
+		topic.Partitions = append(topic.Partitions, part)
+		event.Batches, event.Records, event.Bytes = event.Batches+1, event.Records+len(b.records), event.Bytes+len(bytes)
+	}
+	request.Topics = []kmsg.ProduceRequestTopic{topic}
+	seq := j.Append(p.node, cause, event)
+	if p.config.Acks != 0 {
+		return p.connections.send(now, node, request, seq)
+	}
+	for _, index := range drained {
+		q := &p.queues[index]
+		last := len(q.sent) - 1
+		out.Source.settle(q.sent[last].records, SentWithoutPromise, kafka.NoOffset, "", j.Tick, seq)
+		q.sent = q.sent[:last]
+	}
+	return p.connections.sendOnly(node, request, seq)
+}

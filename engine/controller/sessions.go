@@ -1,0 +1,67 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	"loglab/engine/kafka"
+)
+
+// session is one process of a broker with the time of its last heartbeat. A process has a session from its first
+// heartbeat on, not from its registration.
+//
+// Source: BrokerHeartbeatTracker.
+type session struct {
+	broker      kafka.BrokerID
+	brokerEpoch int64
+	contact     kafka.Millis
+}
+
+func compareSession(a, b session) int {
+	if a.broker != b.broker {
+		return int(a.broker) - int(b.broker)
+	}
+	return int(a.brokerEpoch - b.brokerEpoch)
+}
+
+// touchSession notes a heartbeat.
+func (c *Controller) touchSession(broker kafka.BrokerID, brokerEpoch int64, now kafka.Millis) {
+	s := session{broker, brokerEpoch, now}
+	at, found := slices.BinarySearchFunc(c.sessions, s, compareSession)
+	if !found {
+		c.sessions = slices.Insert(c.sessions, at, s)
+	}
+	c.sessions[at].contact = now
+}
+
+// expired says whether a session is over: its last heartbeat is more than broker.session.timeout.ms ago.
+func (c *Controller) expired(s session, now kafka.Millis) bool {
+	return s.contact+c.config.BrokerSessionTimeout < now
+}
+
+// hasValidSession says whether a process has a session that is not over.
+func (c *Controller) hasValidSession(broker kafka.BrokerID, brokerEpoch int64, now kafka.Millis) bool {
+	at, found := slices.BinarySearchFunc(c.sessions, session{broker: broker, brokerEpoch: brokerEpoch}, compareSession)
+	return found && !c.expired(c.sessions[at], now)
+}
+
+// maybeFenceOneStaleBroker forgets the first session that is over and fences its broker, unless that has
+// registered anew since. Brokers are fenced one at a time, so that what the first fencing did is known to the
+// next.
+//
+// Source: ReplicationControlManager.maybeFenceOneStaleBroker.
+func (c *Controller) maybeFenceOneStaleBroker(now kafka.Millis) (op operation, again bool) {
+	at := slices.IndexFunc(c.sessions, func(s session) bool { return c.expired(s, now) })
+	if at < 0 {
+		return operation{}, false
+	}
+	s := c.sessions[at]
+	c.sessions = slices.Delete(c.sessions, at, at+1)
+	b, registered := c.image.Broker(s.broker)
+	if !registered || b.Epoch != s.brokerEpoch {
+		return operation{}, true
+	}
+	c.handleBrokerFenced(&op, b, fmt.Sprintf("no heartbeat came for %s ms, longer than broker.session.timeout.ms = %s",
+		kafka.Thousands(now-s.contact), kafka.Thousands(c.config.BrokerSessionTimeout)))
+	return op, true
+}

@@ -1,0 +1,86 @@
+package replication
+
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+)
+
+// AppendAsFollower takes what a fetch has brought: the batches as the leader has them, then its high watermark
+// as far as the own log has it, then its log start offset. It returns what was appended and the high watermark
+// before.
+//
+// Source: ReplicaFetcherThread.processPartitionData.
+func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWatermark, logStartOffset kafka.Offset) (appended []storage.Appended, from kafka.Offset, err error) {
+	from = r.highWatermark
+	if len(batches) > 0 {
+		if appended, err = r.Log.AppendAsFollower(batches, clock); err != nil {
+			return nil, from, err
+		}
+	}
+	r.highWatermark = r.clamp(highWatermark)
+	if logStartOffset > r.Log.LogStartOffset() && logStartOffset <= r.highWatermark {
+		r.Log.IncrementLogStartOffset(logStartOffset)
+	}
+	return appended, from, nil
+}
+
+// Truncation says what a truncation took away.
+type Truncation struct {
+	From, To      kafka.Offset // log end offset before and after
+	Records       int          // that are gone
+	HighWatermark kafka.Offset // before
+	Why           string
+}
+
+// TruncateToAgree cuts the log to where it can still agree with the leader's, which has answered that of the
+// epochs up to the last fetched one its last is epoch and ends at end.
+//
+// Source: AbstractFetcherThread.truncateOnFetchResponse, getOffsetTruncationState; KIP-279, KIP-595.
+func (r *Replica) TruncateToAgree(epoch kafka.LeaderEpoch, end kafka.Offset) (Truncation, error) {
+	own, ownEnd, ok := r.Log.EndOffsetForEpoch(epoch)
+	var to kafka.Offset
+	var why string
+	switch {
+	case !ok:
+		to = min(end, r.Log.LogEndOffset())
+		why = fmt.Sprintf("the leader's epoch %d ends at offset %s, and this log knows no epoch from there", epoch, kafka.Thousands(end))
+	case own != epoch:
+		to = min(ownEnd, r.Log.LogEndOffset())
+		why = fmt.Sprintf("the leader's last common epoch may be %d, which this log does not have; its epoch %d ends at offset %s", epoch, own, kafka.Thousands(ownEnd))
+	default:
+		to = min(ownEnd, end, r.Log.LogEndOffset())
+		why = fmt.Sprintf("epoch %d ends at offset %s at the leader and at %s here", epoch, kafka.Thousands(end), kafka.Thousands(ownEnd))
+	}
+	return r.truncate(to, why)
+}
+
+// TruncateTo cuts the log to a leader's log end offset that is below its own.
+//
+// Source: AbstractFetcherThread.fetchOffsetAndApplyTruncateAndBuild.
+func (r *Replica) TruncateTo(end kafka.Offset) (Truncation, error) {
+	return r.truncate(end, fmt.Sprintf("the leader's log ends at offset %s", kafka.Thousands(end)))
+}
+
+func (r *Replica) truncate(to kafka.Offset, why string) (Truncation, error) {
+	t := Truncation{From: r.Log.LogEndOffset(), To: to, HighWatermark: r.highWatermark, Why: why}
+	var err error
+	if t.Records, err = r.Log.TruncateTo(to); err != nil {
+		return t, err
+	}
+	t.To = r.Log.LogEndOffset()
+	r.highWatermark = min(r.highWatermark, t.To)
+	return t, nil
+}
+
+// StartAnew empties the log and lets it begin at the leader's log start offset, which lies above its end.
+//
+// Source: AbstractFetcherThread.fetchOffsetAndApplyTruncateAndBuild.
+func (r *Replica) StartAnew(at kafka.Offset) Truncation {
+	t := Truncation{From: r.Log.LogEndOffset(), To: at, HighWatermark: r.highWatermark, Why: fmt.Sprintf("the leader's log begins at offset %s", kafka.Thousands(at))}
+	t.Records = int(t.From - r.Log.LogStartOffset())
+	r.Log.TruncateFullyAndStartAt(at)
+	r.highWatermark = at
+	return t
+}
