@@ -34,6 +34,7 @@ type Producer struct {
 	metadata    metadata
 	identity    identity
 	queues      []queue      // by partition; empty until metadata is there
+	lengths     []int        // scratch of queueLengths
 	checked     kafka.Millis // when the queues were last looked at
 
 	produced     int
@@ -366,6 +367,7 @@ func (p *Producer) growQueues(cause uint64, j *journal.Journal) {
 // Clone gives a producer in the same state.
 func (p *Producer) Clone() *Producer {
 	c := *p
+	c.lengths = nil
 	c.connections = p.connections.clone()
 	c.queues = make([]queue, len(p.queues))
 	for i := range p.queues {

@@ -62,14 +62,14 @@ func (p *Producer) noticeLeaders() {
 
 // queueLengths gives how many batches wait, by partition; nil until every partition has had a record.
 func (p *Producer) queueLengths() []int {
-	lengths := make([]int, len(p.queues))
+	p.lengths = p.lengths[:0]
 	for i := range p.queues {
 		if !p.queues[i].begun {
 			return nil
 		}
-		lengths[i] = len(p.queues[i].batches)
+		p.lengths = append(p.lengths, len(p.queues[i].batches))
 	}
-	return lengths
+	return p.lengths
 }
 
 // muted says whether a partition is left out because a batch of it is in flight: with one request in flight

@@ -1,6 +1,7 @@
 package partitioner
 
 import (
+	"math"
 	"slices"
 
 	"loglab/engine/kafka"
@@ -69,16 +70,17 @@ func (s *Sticky) UpdateLoad(queues []int, candidates Candidates) {
 	if len(queues) < 2 || len(candidates.WithLeader) == 0 {
 		return
 	}
-	load := Load{Partitions: candidates.WithLeader}
-	for _, partition := range load.Partitions {
-		load.Queues = append(load.Queues, queues[partition])
+	longest, shortest := math.MinInt, math.MaxInt
+	for _, partition := range candidates.WithLeader {
+		longest, shortest = max(longest, queues[partition]), min(shortest, queues[partition])
 	}
-	longest := slices.Max(load.Queues)
-	if longest == slices.Min(load.Queues) && len(load.Queues) == len(queues) {
+	n := len(candidates.WithLeader)
+	if longest == shortest && n == len(queues) {
 		return
 	}
-	for _, length := range load.Queues {
-		load.Weights = append(load.Weights, longest+1-length)
+	load := Load{Partitions: candidates.WithLeader, Queues: make([]int, n), Weights: make([]int, n)}
+	for i, partition := range load.Partitions {
+		load.Queues[i], load.Weights[i] = queues[partition], longest+1-queues[partition]
 	}
 	s.load = &load
 }

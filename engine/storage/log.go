@@ -48,6 +48,7 @@ func (l *Log) Clone(disk *simdisk.Disk) *Log {
 	clone.disk = disk
 	clone.sealed = slices.Clip(l.sealed)
 	clone.epochs = slices.Clip(l.epochs)
+	clone.producers.states = slices.Clone(l.producers.states)
 	return &clone
 }
 

@@ -45,6 +45,12 @@ type ProducerState struct {
 	TransactionFirstOffset kafka.Offset
 }
 
+// keptProducer is a producer's state with the room for its batches, so that both are made at once.
+type keptProducer struct {
+	ProducerState
+	room [producerBatchesKept]ProducerBatch
+}
+
 // LastSequence is the sequence of the producer's last record, NoSequence if no batch is known.
 func (p *ProducerState) LastSequence() kafka.Sequence {
 	if len(p.Batches) == 0 {
@@ -57,7 +63,7 @@ func (p *ProducerState) LastSequence() kafka.Sequence {
 //
 // Source: org.apache.kafka.storage.internals.log.ProducerStateManager.
 type producers struct {
-	states   []*ProducerState // by id; the slice and what it points to are replaced, never changed, as clones share them
+	states   []*ProducerState // by id; what it points to is replaced, never changed, as clones share it
 	end      kafka.Offset     // exclusive: the state holds the log up to here
 	snapshot kafka.Offset     // of the newest snapshot file; no other is due before end is above it
 }
@@ -110,11 +116,10 @@ func (p *producers) get(id kafka.ProducerID) *ProducerState {
 func (p *producers) put(state *ProducerState) {
 	at, known := p.find(state.ProducerID)
 	if known {
-		p.states = slices.Clone(p.states)
 		p.states[at] = state
 		return
 	}
-	p.states = slices.Insert(slices.Clip(p.states), at, state)
+	p.states = slices.Insert(p.states, at, state)
 }
 
 // apply takes over what a batch in the log says of its producer, without any check: as a follower does, or
@@ -125,9 +130,11 @@ func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) {
 	if b.ProducerID < 0 {
 		return
 	}
-	next := ProducerState{ProducerID: b.ProducerID, ProducerEpoch: -1, LastTimestamp: kafka.NoTimestamp, CoordinatorEpoch: -1, TransactionFirstOffset: kafka.NoOffset}
+	made := &keptProducer{}
+	next := &made.ProducerState
+	*next = ProducerState{ProducerID: b.ProducerID, ProducerEpoch: -1, LastTimestamp: kafka.NoTimestamp, CoordinatorEpoch: -1, TransactionFirstOffset: kafka.NoOffset}
 	if known := p.get(b.ProducerID); known != nil {
-		next = *known
+		*next = *known
 	}
 	if next.ProducerEpoch != b.ProducerEpoch {
 		next.ProducerEpoch, next.Batches = b.ProducerEpoch, nil
@@ -142,20 +149,20 @@ func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) {
 			return
 		}
 		next.LastTimestamp, next.CoordinatorEpoch, next.TransactionFirstOffset = scan.Record().Timestamp, marker.CoordinatorEpoch, kafka.NoOffset
-		p.put(&next)
+		p.put(next)
 		return
 	}
 	if len(next.Batches) == producerBatchesKept {
 		next.Batches = next.Batches[1:]
 	}
-	next.Batches = append(next.Batches[:len(next.Batches):len(next.Batches)], ProducerBatch{
+	next.Batches = append(made.room[:copy(made.room[:], next.Batches)], ProducerBatch{
 		BaseSequence: b.BaseSequence, LastSequence: b.LastSequence(), BaseOffset: b.BaseOffset, LastOffset: b.LastOffset(), Timestamp: maxTimestamp,
 	})
 	next.LastTimestamp = maxTimestamp
 	if next.TransactionFirstOffset < 0 && b.Attributes.Transactional() {
 		next.TransactionFirstOffset = b.BaseOffset
 	}
-	p.put(&next)
+	p.put(next)
 }
 
 // duplicate finds the batch that a producer sends again: one of its last five, with the same epoch and the

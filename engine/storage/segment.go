@@ -37,8 +37,16 @@ func (s *segment) largestTimestamp() kafka.Timestamp {
 // createSegment makes the three files of an empty segment.
 func (l *Log) createSegment(base kafka.Offset, now kafka.Timestamp) segment {
 	path := l.dir + "/" + SegmentFileName(base, "")
-	return newSegment(base, l.disk.Create(path+LogSuffix), l.disk.Create(path+OffsetIndexSuffix), l.disk.Create(path+TimeIndexSuffix), now)
+	s := newSegment(base, l.disk.Create(path+LogSuffix), l.disk.Create(path+OffsetIndexSuffix), l.disk.Create(path+TimeIndexSuffix), now)
+	if l.config.SegmentBytes <= reserved {
+		l.disk.Reserve(s.log, l.config.SegmentBytes)
+	}
+	return s
 }
+
+// reserved is the size up to which a segment gets all of its room at once, so that its bytes are never moved:
+// the clones of a log keep every array that they were moved out of.
+const reserved = 64 << 10
 
 // newSegment is what is known of a segment as long as its files have not been looked at.
 func newSegment(base kafka.Offset, log, offsetIndex, timeIndex simdisk.File, now kafka.Timestamp) segment {
