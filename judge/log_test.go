@@ -25,7 +25,7 @@ const (
 // bytes in .log, .index, .timeindex and leader-epoch-checkpoint.
 func TestLog(t *testing.T) {
 	rnd := draws(t)
-	root := t.TempDir()
+	root := memoryDir(t)
 	var runs []*logRun
 	var questions []string
 	for i := range logRuns {

@@ -31,6 +31,17 @@ func need(t *testing.T, program, hint string) {
 	}
 }
 
+// memoryDir is a temporary directory, in memory where Linux offers that: a log is synced at each roll.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "loglab-judge-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // fetched gives a directory of the cache. If it is not there, fetch fills it; a fetch that fails leaves
 // nothing behind.
 func fetched(t *testing.T, name string, fetch func(dir string) *exec.Cmd) string {

@@ -12,7 +12,7 @@ import (
 
 // How much TestReplica asks.
 const (
-	replicaRuns  = 60
+	replicaRuns  = 200
 	replicaSteps = 80
 )
 
@@ -22,7 +22,7 @@ const (
 // and now and then the same bytes in every file.
 func TestReplica(t *testing.T) {
 	rnd := draws(t)
-	root := t.TempDir()
+	root := memoryDir(t)
 	var runs []*replicaRun
 	var questions []string
 	for i := range replicaRuns {

@@ -61,6 +61,7 @@ func (r *replicaRun) step() {
 		r.restart()
 	case draw < 38:
 		r.lookUp()
+		r.epochEnd()
 	default:
 		r.bounds = r.betweenBatches()
 		r.read()
@@ -261,6 +262,16 @@ func (r *replicaRun) restart() {
 	}
 	r.log, _ = storage.Open(&r.disk, "orders-0", r.log.Config(), r.now, clean, recoveryPoint)
 	r.ask("ok", "start %d %t %d", r.now, clean, recoveryPoint)
+}
+
+// epochEnd asks where an epoch ended.
+func (r *replicaRun) epochEnd() {
+	epoch := kafka.LeaderEpoch(r.rnd.IntN(int(r.latestEpoch())+4) - 1)
+	said := "none"
+	if found, end, ok := r.log.EndOffsetForEpoch(epoch); ok {
+		said = fmt.Sprintf("%d %d", found, end)
+	}
+	r.note("epoch-end", said, "epoch-end %d", epoch)
 }
 
 // state compares offsets and producers.

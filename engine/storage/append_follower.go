@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"math"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -17,8 +18,8 @@ import (
 //
 // Offsets may leave gaps, as in a log that was cleaned, but must rise and begin at the log end offset or
 // above. The error is a *Refusal, and nothing has changed: CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE if the
-// batches together are larger than segment.bytes, or UNKNOWN_SERVER_ERROR for offsets and epochs out of order,
-// for which Kafka has exceptions without a code. An answer without batches is empty.
+// batches together are larger than segment.bytes, or UNKNOWN_SERVER_ERROR for offsets and epochs out of order
+// or too far from each other, for which Kafka has exceptions without a code. An answer without batches is empty.
 //
 // Simplified: a batch of a later leader epoch than the one that the follower fetched in is taken; Kafka leaves
 // it and those behind it off.
@@ -75,9 +76,9 @@ func (l *Log) checkReplicated(b []byte) (list []record.Batch, in arrival, refusa
 		switch {
 		case err != nil:
 			return nil, in, refuse(kerr.CorruptMessage, "at byte %s of the fetched batches: %v", kafka.Thousands(in.bytes), err)
-		case batch.LastOffset() <= in.last:
-			return nil, in, refuse(kerr.UnknownServerError, "last offset %s at byte %s of the fetched batches, after %s",
-				kafka.Thousands(batch.LastOffset()), kafka.Thousands(in.bytes), kafka.Thousands(in.last))
+		case batch.BaseOffset <= in.last || batch.LastOffset() < batch.BaseOffset:
+			return nil, in, refuse(kerr.UnknownServerError, "offsets %s to %s at byte %s of the fetched batches, after %s",
+				kafka.Thousands(batch.BaseOffset), kafka.Thousands(batch.LastOffset()), kafka.Thousands(in.bytes), kafka.Thousands(in.last))
 		case batch.PartitionLeaderEpoch < 0:
 			return nil, in, refuse(kerr.UnknownServerError, "leader epoch is %d at byte %s of the fetched batches",
 				batch.PartitionLeaderEpoch, kafka.Thousands(in.bytes))
@@ -96,6 +97,9 @@ func (l *Log) checkReplicated(b []byte) (list []record.Batch, in arrival, refusa
 	case in.base < l.logEndOffset:
 		return nil, in, refuse(kerr.UnknownServerError, "fetched batches begin at offset %s, below the log end offset %s",
 			kafka.Thousands(in.base), kafka.Thousands(l.logEndOffset))
+	case in.last-in.base > math.MaxInt32:
+		return nil, in, refuse(kerr.UnknownServerError, "fetched offsets %s to %s do not fit into one segment",
+			kafka.Thousands(in.base), kafka.Thousands(in.last))
 	case in.bytes > l.config.SegmentBytes:
 		return nil, in, refuse(kerr.RecordListTooLarge, "fetched batches of %s bytes > segment.bytes %s",
 			kafka.Thousands(in.bytes), kafka.Thousands(l.config.SegmentBytes))

@@ -102,6 +102,7 @@ func TestAppendAsFollower(t *testing.T) {
 		{"larger than max.message.bytes", one(10, 0), func(c *Config) { c.MaxMessageBytes = 69 }, 11, []EpochEntry{{0, 0}}, nil},
 		{"below the end", join(one(9, 1), one(10, 1)), nil, 10, []EpochEntry{{0, 0}}, kerr.UnknownServerError},
 		{"not rising", join(one(11, 1), one(11, 1)), nil, 10, []EpochEntry{{0, 0}}, kerr.UnknownServerError},
+		{"too far from each other", join(one(10, 1), one(11+1<<31, 1)), nil, 10, []EpochEntry{{0, 0}}, kerr.UnknownServerError},
 		{"no leader epoch", one(10, -1), nil, 10, []EpochEntry{{0, 0}}, kerr.UnknownServerError},
 		{"a flipped bit", join(one(10, 1), spoilt), nil, 10, []EpochEntry{{0, 0}}, kerr.CorruptMessage},
 		{"magic 3", join(one(10, 1), noMagic), nil, 10, []EpochEntry{{0, 0}}, kerr.CorruptMessage},

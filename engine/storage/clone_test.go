@@ -48,17 +48,18 @@ func (b branch) clone() branch {
 
 // state is all that can be seen of a log.
 type state struct {
-	Segments []Segment
-	Epochs   []EpochEntry
-	Start    kafka.Offset
-	End      kafka.Offset
-	Size     int
-	Files    map[string]string
-	Synced   map[string]int
+	Segments  []Segment
+	Epochs    []EpochEntry
+	Producers []ProducerState
+	Start     kafka.Offset
+	End       kafka.Offset
+	Size      int
+	Files     map[string]string
+	Synced    map[string]int
 }
 
 func stateOf(l *Log) state {
-	s := state{l.Segments(), l.LeaderEpochs(), l.LogStartOffset(), l.LogEndOffset(), l.Size(), map[string]string{}, map[string]int{}}
+	s := state{l.Segments(), l.LeaderEpochs(), l.Producers(), l.LogStartOffset(), l.LogEndOffset(), l.Size(), map[string]string{}, map[string]int{}}
 	for _, path := range l.disk.List("") {
 		f, _ := l.disk.Open(path)
 		s.Files[path], s.Synced[path] = string(l.disk.Bytes(f)), l.disk.Synced(f)

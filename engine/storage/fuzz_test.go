@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 )
 
 // Whatever the bytes, an offset index is parsed or refused; what was parsed formats back to the same
@@ -107,6 +108,72 @@ func FuzzAppend(f *testing.F) {
 		}
 		if crc := crcOf(read.Bytes); !bytes.Equal(read.Bytes[17:21], []byte{byte(crc >> 24), byte(crc >> 16), byte(crc >> 8), byte(crc)}) {
 			t.Fatalf("stored crc is %x, want %08x", read.Bytes[17:21], crc)
+		}
+	})
+}
+
+// Whatever a leader sends, a follower takes it or refuses it; and whatever is in a segment's file after a crash,
+// the log opens with its whole batches. Both logs can be read from each batch.
+func FuzzReplicaAndRecovery(f *testing.F) {
+	two := append(stamped(v1, 0, 0), stamped(v2, 1, 3)...)
+	f.Add(two, false)
+	f.Add(two[:100], false)
+	f.Add(stamped(v2, 1<<62, 1), true)
+	f.Add(edit(v1, func(b []byte) { b[23] = 0xff }), true)
+	f.Fuzz(func(t *testing.T, b []byte, rightCRC bool) {
+		if rightCRC && len(b) > 61 {
+			b = edit(b, func([]byte) {})
+		}
+		message := bytes.Clone(b)
+		follower := newLog(func(c *Config) { c.SegmentBytes = 300 })
+		answers, err := follower.AppendAsFollower(message, startTime)
+		if !bytes.Equal(message, b) {
+			t.Fatal("the message was written")
+		}
+		if size := follower.Size(); err != nil && size != 0 || !bytes.HasPrefix(b, allBytes(follower)) {
+			t.Fatalf("%v, %d batches, %d bytes", err, len(answers), size)
+		}
+		readAll(t, follower)
+
+		crashed := newLog(nil)
+		crashed.disk.Append(crashed.active.log, b)
+		opened, recovered := Open(crashed.disk, "orders-0", crashed.config, startTime, false, 0)
+		if opened.Size() != recovered.Bytes || recovered.Bytes+recovered.DroppedBytes != len(b) || !bytes.HasPrefix(b, allBytes(opened)) {
+			t.Fatalf("%d of %d bytes, %+v", opened.Size(), len(b), recovered)
+		}
+		readAll(t, opened)
+	})
+}
+
+// readAll reads a log from its start to its end.
+func readAll(t *testing.T, l *Log) {
+	t.Helper()
+	for offset := l.LogStartOffset(); offset < l.LogEndOffset(); {
+		read, err := l.Read(offset, 1, l.LogEndOffset(), true)
+		if err != nil {
+			t.Fatalf("read at %d: %v", offset, err)
+		}
+		batch, err := record.Parse(read.Bytes)
+		if err != nil || batch.NextOffset() <= offset {
+			t.Fatalf("read at %d: batch up to %d, %v", offset, batch.LastOffset(), err)
+		}
+		offset = batch.NextOffset()
+	}
+}
+
+// Whatever the text, a checkpoint is parsed or refused, and what was parsed comes back from its text.
+func FuzzOffsetCheckpoint(f *testing.F) {
+	f.Add([]byte("0\n2\nbilling 3 0\norders 2 1099511627776\n"))
+	f.Add([]byte("0\n1\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		offsets, err := ParseOffsetCheckpoint(b)
+		if err != nil {
+			return
+		}
+		text := FormatOffsetCheckpoint(offsets)
+		again, err := ParseOffsetCheckpoint(text)
+		if err != nil || len(again) != len(offsets) || !bytes.Equal(FormatOffsetCheckpoint(again), text) {
+			t.Fatalf("%q became %q, %v", b, text, err)
 		}
 	})
 }

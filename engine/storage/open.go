@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"math"
 	"slices"
 
 	"loglab/engine/kafka"
@@ -130,6 +131,8 @@ func (l *Log) recoverSegments(segments []segment, unindexed []kafka.Offset, clea
 // of the producers at the end. What follows the last whole batch with a right CRC is cut off; dropped says
 // that there was something.
 //
+// Simplified: a batch whose offsets cannot stand there counts as damaged. Kafka empties the segment, or splits it.
+//
 // Source: LogLoader.recoverSegment, LogSegment.recover.
 func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (dropped bool) {
 	s := &segments[i]
@@ -143,7 +146,7 @@ func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (d
 		if err == nil {
 			err = batch.CheckCRC()
 		}
-		if err != nil {
+		if err != nil || !s.canFollow(&batch) {
 			break
 		}
 		a := Appended{LastOffset: batch.LastOffset(), Position: size, Bytes: batch.Size()}
@@ -169,6 +172,11 @@ func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (d
 	recovered.DroppedRecords += records
 	l.disk.Truncate(s.log, size)
 	return true
+}
+
+// canFollow says whether the batch's offsets can stand behind what the segment holds.
+func (s *segment) canFollow(b *record.Batch) bool {
+	return b.BaseOffset > s.lastOffset && b.LastOffset() >= b.BaseOffset && b.LastOffset()-s.base <= math.MaxInt32
 }
 
 // loadFirstBatch notes the timestamp by which the segment rolls.

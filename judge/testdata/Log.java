@@ -52,6 +52,7 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  *   log-start OFFSET                     whether the log start offset moved
  *   expire NOW                           ok, after old producers have been forgotten
  *   flush OFFSET                         ok
+ *   epoch-end EPOCH                      EPOCH END-OFFSET, or none
  *   state                                log start and end offset, recovery point, producers with their last batches
  *   snapshots                            NAME:CONTENT-IN-HEX for each snapshot file
  *   time TIMESTAMP                       OFFSET TIMESTAMP LEADER-EPOCH, each -1 if there is none
@@ -120,6 +121,8 @@ public class Log {
             case "flush":
                 log.flushUptoOffsetExclusive(Long.parseLong(words[1]));
                 return "ok";
+            case "epoch-end":
+                return log.endOffsetForEpoch(Integer.parseInt(words[1])).map(end -> end.epoch() + " " + end.offset()).orElse("none");
             case "state":
                 return state();
             case "snapshots":
