@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -161,8 +162,15 @@ func TestControlledShutdown(t *testing.T) {
 	if got := r.heartbeat(3, shutdown); !got.ShouldShutdown {
 		t.Errorf("broker 3 leads nothing: %+v", got)
 	}
-	// its session goes on until it expires, also after a clean shutdown
-	r.now += 9001
+	// the sessions go on until they expire, also after a clean shutdown, and the fences are written again
+	r.pass(9000, 2)
+	if got := ask[*kmsg.BrokerRegistrationResponse](r, r.request(1, r.epochs[1])); name(got.ErrorCode) != "DUPLICATE_BROKER_REGISTRATION" {
+		t.Errorf("at once: %s", name(got.ErrorCode))
+	}
+	r.pass(3000, 2)
+	if fenced := events[journal.BrokerFenced](r); len(fenced) != 4 || !strings.HasSuffix(fenced[2].Reason, "; it was fenced already") {
+		t.Errorf("fenced: %+v", fenced)
+	}
 	r.register(1, r.epochs[1])
 	if e := events[journal.BrokerRegistered](r); !e[len(e)-1].Clean {
 		t.Errorf("%+v", e[len(e)-1])
