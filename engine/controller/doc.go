@@ -26,4 +26,12 @@
 //
 // Simplified: where one operation changes many partitions, it goes by topic name and partition; Kafka goes by the
 // order of its hash tables.
+//
+// Example: a broker registers; the answer says its broker epoch, and the image has it fenced.
+//
+//	config := controller.DefaultConfig()
+//	config.Node, config.ClusterID, config.Rand = "k1", id, rnd.Split("controller")
+//	c := controller.New(config)
+//	sends := c.Receive(now, registration, cause, &journal)
+//	b, _ := c.Image().Broker(1) // b.Fenced is true
 package controller

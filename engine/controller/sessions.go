@@ -47,7 +47,7 @@ func (c *Controller) hasValidSession(broker kafka.BrokerID, brokerEpoch int64, n
 
 // maybeFenceOneStaleBroker forgets the first session that is over and fences its broker, unless that has
 // registered anew since. Brokers are fenced one at a time, so that what the first fencing did is known to the
-// next.
+// next. A broker that was fenced before, as one is that shut down, is fenced once more: its session had gone on.
 //
 // Source: ReplicationControlManager.maybeFenceOneStaleBroker.
 func (c *Controller) maybeFenceOneStaleBroker(now kafka.Millis) (op operation, again bool) {
@@ -61,7 +61,11 @@ func (c *Controller) maybeFenceOneStaleBroker(now kafka.Millis) (op operation, a
 	if !registered || b.Epoch != s.brokerEpoch {
 		return operation{}, true
 	}
-	c.handleBrokerFenced(&op, b, fmt.Sprintf("no heartbeat came for %s ms, longer than broker.session.timeout.ms = %s",
-		kafka.Thousands(now-s.contact), kafka.Thousands(c.config.BrokerSessionTimeout)))
+	why := fmt.Sprintf("no heartbeat came for %s ms, longer than broker.session.timeout.ms = %s",
+		kafka.Thousands(now-s.contact), kafka.Thousands(c.config.BrokerSessionTimeout))
+	if b.Fenced {
+		why += "; it was fenced already"
+	}
+	c.handleBrokerFenced(&op, b, why)
 	return op, true
 }
