@@ -26,7 +26,8 @@ const (
 //
 // Simplified: a connection is open as soon as a request is sent on it. Where the server refuses it, the request
 // counts as sent and failed; Kafka's client keeps a batch back until the connection is there, and that is no
-// attempt.
+// attempt. A server that is silent is noticed after request.timeout.ms, also where Kafka's client would give up
+// connecting after socket.connection.setup.timeout.ms = 10,000 ms.
 type connections struct {
 	node        kafka.NodeID // the client
 	timeout     kafka.Millis // request.timeout.ms

@@ -30,6 +30,10 @@ func TestPART10(t *testing.T) {
 			f := newFake(t, config, 1)
 			f.refuse = once(1, kerr.NotLeaderForPartition)
 			f.produce(0, "A", "B", "C")
+			f.run(2*hop + 100) // until A goes out again
+			if v := f.producer.View(); v.InFlight != 1 {
+				t.Errorf("%d requests in flight while A is tried again", v.InFlight)
+			}
 			f.run(2000)
 			f.holds(0, tc.log)
 			if got := strings.Join(f.codes, " "); got != tc.codes {
@@ -212,7 +216,7 @@ func TestNewLeader(t *testing.T) {
 	f.leaders[0], f.epochs[0] = 2, 5
 	f.run(f.producer.config.MetadataMaxAge)
 	f.leaders[0], f.epochs[0] = 1, 4 // a broker that is behind answers
-	f.run(f.producer.config.MetadataMaxAge)
+	f.run(f.producer.config.MetadataMaxAge + 100)
 	if l := f.producer.metadata.leaderOf(0); l.node != "b2" || l.epoch != 5 {
 		t.Errorf("an older leader epoch was believed: %v", l)
 	}
@@ -345,6 +349,29 @@ func TestGapRaisesTheEpoch(t *testing.T) {
 	}
 	if got := f.texts("ProducerEpochBumped"); len(got) != 1 || !strings.HasPrefix(got[0], "id=1000 epoch=0→1 [orders-0]") {
 		t.Errorf("bumped: %q", got)
+	}
+}
+
+// A partition where nothing is wrong goes over to a new epoch when its batches of the old one are settled.
+func TestNewEpochWaitsForTheOld(t *testing.T) {
+	f := newFake(t, single(IdempotenceOn), 1, 1)
+	f.produce(0, "A", "B")
+	f.produce(1, "W")
+	f.run(100)
+	f.states = map[string]state{"0/1000": {last: []remembered{{0, 0, 0}}}, "1/1000": f.states["1/1000"]}
+	f.produce(0, "C")
+	f.run(15)
+	f.produce(1, "X")
+	f.run(7) // the answer to C has raised the epoch
+	f.produce(1, "Y")
+	p := f.producer.View().Partitions[1]
+	if len(p.Batches) != 2 || p.Batches[0].State != BatchInFlight || p.Batches[1].State != BatchWaiting || p.NextSequence != 0 {
+		t.Errorf("%+v", p)
+	}
+	f.run(2000)
+	f.holds(1, "W X Y")
+	if v := f.producer.View(); v.ProducerEpoch != 1 || v.Partitions[1].NextSequence != 1 {
+		t.Errorf("producer epoch %d, next sequence %d; want 1 and 1\n%s", v.ProducerEpoch, v.Partitions[1].NextSequence, f.told())
 	}
 }
 
