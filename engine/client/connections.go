@@ -26,7 +26,8 @@ const (
 //
 // Simplified: a connection is open as soon as a request is sent on it. Where the server refuses it, the request
 // counts as sent and failed; Kafka's client keeps a batch back until the connection is there, and that is no
-// attempt.
+// attempt. A server that is silent is noticed after request.timeout.ms, also where Kafka's client would give up
+// connecting after socket.connection.setup.timeout.ms = 10,000 ms.
 type connections struct {
 	node        kafka.NodeID // the client
 	timeout     kafka.Millis // request.timeout.ms
@@ -166,17 +167,11 @@ func (c *connections) unanswered(node kafka.NodeID) int {
 	return 0
 }
 
-// waitsFor says whether a request of that API to a server has no answer yet.
-func (c *connections) waitsFor(node kafka.NodeID, key int16) bool {
-	s := c.find(node)
-	return s != nil && slices.ContainsFunc(s.inFlight, func(r request) bool { return r.key == key })
-}
-
-// count is the number of requests of one API without an answer.
-func (c *connections) count(key int16) (n int) {
-	for _, s := range c.servers {
+// count is the number of requests of one API to a server without an answer.
+func (c *connections) count(node kafka.NodeID, key kmsg.Key) (n int) {
+	if s := c.find(node); s != nil {
 		for _, r := range s.inFlight {
-			if r.key == key {
+			if r.key == int16(key) {
 				n++
 			}
 		}
@@ -184,27 +179,25 @@ func (c *connections) count(key int16) (n int) {
 	return n
 }
 
-// leastLoaded gives the server with the fewest requests in flight, below most, among those that the client may
-// connect to; of equal ones the first.
+// leastLoaded gives the server with the fewest requests in flight among those that the client may connect to;
+// of equal ones the first.
 //
 // Source: NetworkClient.leastLoadedNode, which begins at a random one.
-func (c *connections) leastLoaded(now kafka.Millis, nodes []kafka.NodeID, most int) (best kafka.NodeID, ok bool) {
+func (c *connections) leastLoaded(now kafka.Millis, nodes []kafka.NodeID) (best kafka.NodeID, ok bool) {
 	for _, node := range nodes {
-		n := c.unanswered(node)
-		if n < most && c.openAt(node) <= now && (!ok || n < c.unanswered(best)) {
+		if c.openAt(node) <= now && (!ok || c.unanswered(node) < c.unanswered(best)) {
 			best, ok = node, true
 		}
 	}
 	return best, ok
 }
 
-// reachableAt is when the first of some servers can be sent to, as far as waits go; ok is false when all have
-// most requests in flight.
-func (c *connections) reachableAt(nodes []kafka.NodeID, most int) (at kafka.Millis, ok bool) {
-	for _, node := range nodes {
-		if open := c.openAt(node); c.unanswered(node) < most && (!ok || open < at) {
-			at, ok = open, true
-		}
+// firstOpen is when the client may connect to the first of some servers, as far as waits go; there is one at
+// least.
+func (c *connections) firstOpen(nodes []kafka.NodeID) (at kafka.Millis) {
+	at = c.openAt(nodes[0])
+	for _, node := range nodes[1:] {
+		at = min(at, c.openAt(node))
 	}
-	return at, ok
+	return at
 }

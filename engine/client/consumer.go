@@ -32,11 +32,6 @@ type ConsumerConfig struct {
 // resetNone is the auto.offset.reset that makes a missing position an error.
 const resetNone = "none"
 
-// consumerMaxInFlight is how many requests a consumer has in flight to one broker at most.
-//
-// Source: class ConsumerUtils.
-const consumerMaxInFlight = 100
-
 // DefaultConsumerConfig gives the defaults of Kafka 4.2, but for auto.offset.reset, which is "latest"
 // there: a lab reads from the beginning unless it says otherwise.
 //
@@ -153,7 +148,7 @@ func (c *Consumer) NextDue() (due kafka.Millis, ok bool) {
 			due, ok = at, true
 		}
 	}
-	consider(c.metadata.nextDue(&c.connections, consumerMaxInFlight))
+	consider(c.metadata.nextDue(&c.connections))
 	consider(c.nextPoll, len(c.buffered) > 0)
 	consider(c.connections.nextTimeout())
 	consider(c.nextAsk())
@@ -175,7 +170,7 @@ func (c *Consumer) Tick(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
 		c.lose(now, server, seq, j)
 	}
-	sends = append(sends, c.metadata.ask(now, &c.connections, consumerMaxInFlight)...)
+	sends = append(sends, c.metadata.ask(now, &c.connections)...)
 	return append(sends, c.poll(now, tick, out, j)...)
 }
 

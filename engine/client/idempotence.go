@@ -170,7 +170,7 @@ func (p *Producer) settleSequences(now kafka.Millis, j *journal.Journal) []simne
 	if i.id >= 0 || i.waiting || now < i.retryAt {
 		return nil
 	}
-	to, ok := p.metadata.anyBroker(now, &p.connections, p.config.MaxInFlight)
+	to, ok := p.metadata.anyBroker(now, &p.connections)
 	if !ok {
 		return nil
 	}
@@ -231,8 +231,7 @@ func (p *Producer) identityDue() (due kafka.Millis, ok bool) {
 	if !p.config.idempotent() || p.identity.id >= 0 || p.identity.waiting {
 		return 0, false
 	}
-	at, ok := p.metadata.reachableAt(&p.connections, p.config.MaxInFlight)
-	return max(at, p.identity.retryAt), ok
+	return max(p.metadata.reachableAt(&p.connections), p.identity.retryAt), true
 }
 
 // passes says whether an idempotent producer sends a batch again after an error. An error in the sequence

@@ -65,19 +65,21 @@ func (m *metadata) restarted() metadata { return newMetadata(m.topic, m.bootstra
 // it wait twice as long each time.
 //
 // Source: Metadata.timeToNextUpdate, timeToAllowUpdate.
+//
+// Simplified: metadata.max.age.ms holds also below retry.backoff.ms = 100 ms; Kafka's clients never ask for
+// metadata more often than that.
 func (m *metadata) next() kafka.Millis {
 	if !m.known && m.failures == 0 {
 		return atOnce
 	}
-	due := m.refreshed
-	if m.known && !m.wanted {
-		due = m.answered + m.maxAge
+	asked := m.refreshed + backoff(retryBackoff, retryBackoffMax, max(m.failures, m.unchanged)-1)
+	switch {
+	case !m.known || m.failures > 0:
+		return asked
+	case m.wanted:
+		return min(asked, m.answered+m.maxAge)
 	}
-	allowed := m.refreshed + backoff(retryBackoff, retryBackoffMax, m.failures-1)
-	if m.unchanged > 0 {
-		allowed = max(allowed, m.refreshed+backoff(retryBackoff, retryBackoffMax, m.unchanged-1))
-	}
-	return max(due, allowed)
+	return m.answered + m.maxAge
 }
 
 // request makes the client ask sooner, because something is missing.
@@ -89,23 +91,19 @@ func (m *metadata) failed(now kafka.Millis) {
 	m.failures++
 }
 
-// nextDue is when the client asks; ok is false while it waits for an answer or can ask nobody.
-func (m *metadata) nextDue(c *connections, most int) (due kafka.Millis, ok bool) {
-	if m.waiting {
-		return 0, false
-	}
-	at, ok := m.reachableAt(c, most)
-	return max(m.next(), at), ok
+// nextDue is when the client asks; ok is false while it waits for an answer.
+func (m *metadata) nextDue(c *connections) (due kafka.Millis, ok bool) {
+	return max(m.next(), m.reachableAt(c)), !m.waiting
 }
 
 // ask makes the request that is due, to the least loaded broker that can be reached; nil when none is.
 //
 // Source: NetworkClient.DefaultMetadataUpdater; metadata.recovery.strategy = rebootstrap.
-func (m *metadata) ask(now kafka.Millis, c *connections, most int) []simnet.Send {
+func (m *metadata) ask(now kafka.Millis, c *connections) []simnet.Send {
 	if m.waiting || m.next() > now {
 		return nil
 	}
-	to, ok := m.anyBroker(now, c, most)
+	to, ok := m.anyBroker(now, c)
 	if !ok {
 		return nil
 	}
@@ -115,20 +113,20 @@ func (m *metadata) ask(now kafka.Millis, c *connections, most int) []simnet.Send
 
 // anyBroker gives the least loaded of the known brokers that can be reached, or of the bootstrap servers if
 // none is.
-func (m *metadata) anyBroker(now kafka.Millis, c *connections, most int) (kafka.NodeID, bool) {
-	if node, ok := c.leastLoaded(now, m.nodes(), most); ok {
+func (m *metadata) anyBroker(now kafka.Millis, c *connections) (kafka.NodeID, bool) {
+	if node, ok := c.leastLoaded(now, m.names); ok {
 		return node, true
 	}
-	return c.leastLoaded(now, m.bootstrap, most)
+	return c.leastLoaded(now, m.bootstrap)
 }
 
-// reachableAt is when any broker can be sent to; ok is false when all have most requests in flight.
-func (m *metadata) reachableAt(c *connections, most int) (at kafka.Millis, ok bool) {
-	at, ok = c.reachableAt(m.names, most)
-	if first, any := c.reachableAt(m.bootstrap, most); any && (!ok || first < at) {
-		at, ok = first, true
+// reachableAt is when any broker can be sent to.
+func (m *metadata) reachableAt(c *connections) kafka.Millis {
+	at := c.firstOpen(m.bootstrap)
+	if len(m.names) > 0 {
+		at = min(at, c.firstOpen(m.names))
 	}
-	return at, ok
+	return at
 }
 
 // nodes gives the known brokers, sorted by id. The slice is only read.

@@ -114,7 +114,7 @@ func (c *Consumer) needs(a *assigned) (what need, whom kafka.NodeID, at kafka.Mi
 		what, whom = needEpoch, l.node
 	default:
 		what, whom = needRecords, c.readsFrom(a)
-		if c.connections.waitsFor(whom, int16(kmsg.Fetch)) || c.holdsOf(whom) {
+		if c.connections.count(whom, kmsg.Fetch) > 0 || c.holdsOf(whom) {
 			return needNothing, "", 0
 		}
 	}
@@ -223,10 +223,13 @@ func (c *Consumer) takeOffsets(now kafka.Millis, about []askedPartition, respons
 		for _, result := range topic.Partitions {
 			a := c.find(kafka.Partition(result.Partition))
 			_, was := of(about, result.Partition)
-			if a == nil || !was || a.position != kafka.NoOffset { // not its own any more
+			if a == nil || !was { // not its own any more
 				continue
 			}
 			a.asking = false
+			if a.position != kafka.NoOffset {
+				continue
+			}
 			if result.ErrorCode != 0 {
 				c.failed(now, a, result.ErrorCode, cause, j)
 				continue

@@ -146,7 +146,7 @@ func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
 			due, ok = at, true
 		}
 	}
-	consider(p.metadata.nextDue(&p.connections, p.config.MaxInFlight))
+	consider(p.metadata.nextDue(&p.connections))
 	consider(p.identityDue())
 	consider(p.nextSend, p.handsIn())
 	consider(p.connections.nextTimeout())
@@ -175,7 +175,7 @@ func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []si
 		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
 		p.lose(now, server, kerr.RequestTimedOut.Code, seq, out, j)
 	}
-	sends = append(sends, p.metadata.ask(now, &p.connections, p.config.MaxInFlight)...)
+	sends = append(sends, p.metadata.ask(now, &p.connections)...)
 	if p.handsIn() && p.nextSend <= now {
 		p.nextSend += p.workload.Every
 		for range p.workload.Rate {

@@ -43,7 +43,15 @@ func (p *Producer) drainReady(now kafka.Millis, out *Outside, j *journal.Journal
 //
 // Source: NetworkClient.ready, canSendRequest.
 func (p *Producer) maySend(now kafka.Millis, node kafka.NodeID) bool {
-	return p.connections.openAt(node) <= now && p.connections.unanswered(node) < p.config.MaxInFlight
+	return p.connections.openAt(node) <= now && !p.busy(node)
+}
+
+// busy says whether max.in.flight.requests.per.connection forbids another request to a broker.
+//
+// Simplified: only Produce requests count. In Kafka Metadata and InitProducerId requests do too, and wait as
+// they do.
+func (p *Producer) busy(node kafka.NodeID) bool {
+	return p.connections.count(node, kmsg.Produce) >= p.config.MaxInFlight
 }
 
 // noticeLeaders tells the first batch of each partition the leader epoch, and asks for metadata where records
@@ -132,7 +140,7 @@ func (p *Producer) yields(now kafka.Millis, node kafka.NodeID) bool {
 // drainDue is when a broker is to get the next request, as far as that is a question of time: whatever could
 // go at the last look is gone.
 func (p *Producer) drainDue(node kafka.NodeID) (due kafka.Millis, ok bool) {
-	if p.connections.unanswered(node) >= p.config.MaxInFlight {
+	if p.busy(node) {
 		return 0, false
 	}
 	open := p.connections.openAt(node)

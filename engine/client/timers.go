@@ -15,7 +15,7 @@ func (p *Producer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if at, any := p.connections.nextTimeout(); any && at == due {
 		parts = append(parts, fmt.Sprintf("a request has waited request.timeout.ms = %s for its answer and the connection is closed", kafka.Thousands(p.config.RequestTimeout)))
 	}
-	if at, any := p.metadata.nextDue(&p.connections, p.config.MaxInFlight); any && at == due {
+	if at, any := p.metadata.nextDue(&p.connections); any && at == due {
 		parts = append(parts, p.metadata.does())
 	}
 	if at, any := p.identityDue(); any && at == due {
@@ -61,7 +61,7 @@ func (c *Consumer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if at, any := c.connections.nextTimeout(); any && at == due {
 		return due, fmt.Sprintf("a request has waited request.timeout.ms = %s for its answer and the connection is closed", kafka.Thousands(c.config.RequestTimeout)), ok
 	}
-	if at, any := c.metadata.nextDue(&c.connections, consumerMaxInFlight); any && at == due {
+	if at, any := c.metadata.nextDue(&c.connections); any && at == due {
 		return due, c.metadata.does(), ok
 	}
 	return due, "asks a broker again that it could not reach or that refused", ok

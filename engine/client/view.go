@@ -62,8 +62,11 @@ type BatchView struct {
 func (p *Producer) View() ProducerView {
 	v := ProducerView{
 		Node: p.node, Alive: !p.dead, Produced: p.produced, Acknowledged: p.acknowledged, Failed: p.failed,
-		InFlight: p.connections.count(int16(kmsg.Produce)), Known: len(p.queues), Sending: p.sending, Refresh: p.metadata.next(),
+		Known: len(p.queues), Sending: p.sending, Refresh: p.metadata.next(),
 		Idempotent: p.config.idempotent(), ProducerID: p.identity.id, ProducerEpoch: p.identity.epoch,
+	}
+	for _, s := range p.connections.servers {
+		v.InFlight += p.connections.count(s.node, kmsg.Produce)
 	}
 	for i := range p.queues {
 		part := p.partitionView(i)
