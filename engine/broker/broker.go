@@ -47,6 +47,7 @@ type process struct {
 	ids        producerIDs
 	checkpoint kafka.Millis // when the high watermarks are written next
 	shrink     kafka.Millis // when the in-sync replicas are looked at next
+	expire     kafka.Millis // when producers that have long been silent are looked for next
 	clean      bool         // the process before this one had ended in an orderly way
 	previous   int64        // its broker epoch; -1: not known
 }
@@ -190,17 +191,26 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 		b.writeBack(now)
 		b.writeCheckpoints(t)
 	}
+	if b.expire <= now {
+		b.expire = now + producerExpirationCheck
+		for _, r := range b.replicas {
+			r.Log.ExpireProducers(b.clock(now))
+		}
+	}
 	b.shutDownTimeOut(t)
 	b.ask(t)
 	return t.sends
 }
+
+// producerExpirationCheck is producer.id.expiration.check.interval.ms.
+const producerExpirationCheck kafka.Millis = 600_000
 
 // NextDue is when the next timer fires; ok is false when none is set.
 func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue())
+	due = min(b.checkpoint, b.shrink, b.expire, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue())
 	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call} {
 		if c.open() {
 			due = min(due, c.deadline)

@@ -8,9 +8,6 @@ import (
 	"loglab/engine/storage"
 )
 
-// HighWatermarkCheckpoint is the file in which a broker notes the high watermarks of its replicas.
-const HighWatermarkCheckpoint = "replication-offset-checkpoint"
-
 // writeCheckpoints writes the high watermarks of all replicas to their file, in one step.
 //
 // Source: ReplicaManager.checkpointHighWatermarks.
@@ -22,21 +19,21 @@ func (b *Broker) writeCheckpoints(t *turn) {
 	for _, r := range b.replicas {
 		list = append(list, storage.PartitionOffset{TopicPartition: r.TopicPartition, Offset: r.HighWatermark()})
 	}
-	f := b.disk.Create(HighWatermarkCheckpoint + ".tmp")
+	f := b.disk.Create(storage.ReplicationOffsetCheckpoint + ".tmp")
 	b.disk.Append(f, storage.FormatOffsetCheckpoint(list))
 	b.disk.Sync(f)
-	b.disk.Rename(f, HighWatermarkCheckpoint)
+	b.disk.Rename(f, storage.ReplicationOffsetCheckpoint)
 }
 
 // checkpointed gives the high watermark of a partition that the file has; 0 where it has none.
 func (b *Broker) checkpointed(tp kafka.TopicPartition) kafka.Offset {
-	f, ok := b.disk.Open(HighWatermarkCheckpoint)
+	f, ok := b.disk.Open(storage.ReplicationOffsetCheckpoint)
 	if !ok {
 		return 0
 	}
 	list, err := storage.ParseOffsetCheckpoint(b.disk.Bytes(f))
 	if err != nil {
-		panic(fmt.Sprintf("broker %d: %s: %v", b.config.ID, HighWatermarkCheckpoint, err))
+		panic(fmt.Sprintf("broker %d: %s: %v", b.config.ID, storage.ReplicationOffsetCheckpoint, err))
 	}
 	for _, p := range list {
 		if p.TopicPartition == tp {

@@ -37,10 +37,6 @@ const (
 	controlledShutdownMost kafka.Millis = 300_000
 )
 
-// CleanShutdownFile is the file that an orderly end leaves, with the broker epoch. It is removed at the next
-// start.
-const CleanShutdownFile = ".kafka_cleanshutdown"
-
 // Start starts the process. What it finds on its disk it recovers once it knows the metadata.
 //
 // Source: KafkaServer start-up: BrokerServer.startup.
@@ -50,13 +46,13 @@ func (b *Broker) Start(now kafka.Millis, cause uint64, j *journal.Journal) []sim
 	b.process = process{state: Starting, epoch: -1}
 	b.incarnation = b.drawID("incarnation", b.starts)
 	previous := int64(-1)
-	if f, ok := b.disk.Open(CleanShutdownFile); ok {
+	if f, ok := b.disk.Open(storage.CleanShutdownFile); ok {
 		previous, b.clean = storage.ParseCleanShutdown(b.disk.Bytes(f))
 		b.disk.Remove(f)
 	}
 	b.lifecycle = lifecycle{next: never, giveUp: never, fenced: true}
 	b.metadata.open(b, now)
-	b.checkpoint, b.shrink = now+b.config.CheckpointInterval, now+b.config.ReplicaLagTimeMax/2
+	b.checkpoint, b.shrink, b.expire = now+b.config.CheckpointInterval, now+b.config.ReplicaLagTimeMax/2, now+producerExpirationCheck
 	b.isr.retry = -never
 	seq := t.note(cause, journal.BrokerStarted{Clean: b.clean, Logs: len(b.logDirectories())})
 	b.register(t, previous, seq)
@@ -197,7 +193,7 @@ func (b *Broker) exit(t *turn, cause uint64) {
 	}
 	b.metadata.log.Close()
 	b.writeCheckpoints(t)
-	f := b.disk.Create(CleanShutdownFile)
+	f := b.disk.Create(storage.CleanShutdownFile)
 	b.disk.Append(f, storage.FormatCleanShutdown(b.epoch))
 	b.disk.Sync(f)
 	b.stop(Down)

@@ -77,6 +77,9 @@ func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopic
 	if err != nil {
 		refusal := refusalOf(err)
 		p.err, p.why = refusal.Err, refusal.Why
+		if appended.Roll != nil { // Kafka rolls before it looks at the producer
+			cause = t.note(cause, journal.SegmentRolled{TopicPartition: p.tp, Base: appended.Roll.Base, Reason: appended.Roll.Why})
+		}
 		t.note(cause, journal.ProduceRefused{TopicPartition: p.tp, Error: p.err.Message, Why: p.why})
 		return p, w
 	}

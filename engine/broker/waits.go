@@ -40,6 +40,8 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 		return due, "stops without the controller's word", true
 	case b.shrink:
 		return due, fmt.Sprintf("looks for replicas that have not been caught up for replica.lag.time.max.ms = %s", kafka.Thousands(b.config.ReplicaLagTimeMax)), true
+	case b.expire:
+		return due, "forgets producers that have been silent for producer.id.expiration.ms", true
 	case b.checkpoint:
 		return due, fmt.Sprintf("writes its high watermarks to disk: replica.high.watermark.checkpoint.interval.ms = %s", kafka.Thousands(b.config.CheckpointInterval)), true
 	}

@@ -39,19 +39,14 @@ type Truncation struct {
 //
 // Source: AbstractFetcherThread.truncateOnFetchResponse, getOffsetTruncationState; KIP-279, KIP-595.
 func (r *Replica) TruncateToAgree(epoch kafka.LeaderEpoch, end kafka.Offset) (Truncation, error) {
-	own, ownEnd, ok := r.Log.EndOffsetForEpoch(epoch)
-	var to kafka.Offset
-	var why string
+	to, agreed := r.Log.TruncationOffset(epoch, end)
+	own, ownEnd, known := r.Log.EndOffsetForEpoch(epoch)
+	why := fmt.Sprintf("epoch %d ends at offset %s at the leader and at %s here", epoch, kafka.Thousands(end), kafka.Thousands(ownEnd))
 	switch {
-	case !ok:
-		to = min(end, r.Log.LogEndOffset())
-		why = fmt.Sprintf("the leader's epoch %d ends at offset %s, and this log knows no epoch from there", epoch, kafka.Thousands(end))
-	case own != epoch:
-		to = min(ownEnd, r.Log.LogEndOffset())
-		why = fmt.Sprintf("the leader's last common epoch may be %d, which this log does not have; its epoch %d ends at offset %s", epoch, own, kafka.Thousands(ownEnd))
-	default:
-		to = min(ownEnd, end, r.Log.LogEndOffset())
-		why = fmt.Sprintf("epoch %d ends at offset %s at the leader and at %s here", epoch, kafka.Thousands(end), kafka.Thousands(ownEnd))
+	case !agreed:
+		why = fmt.Sprintf("this log has no epoch %d, the last that the leader may share with it; its epoch %d ends at offset %s", epoch, own, kafka.Thousands(ownEnd))
+	case !known:
+		why = fmt.Sprintf("epoch %d ends at offset %s at the leader, and this log has no epochs", epoch, kafka.Thousands(end))
 	}
 	return r.truncate(to, why)
 }
