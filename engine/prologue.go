@@ -50,7 +50,8 @@ func (c *Cluster) boot() error {
 	}
 	for _, b := range c.brokers {
 		if b.State() != broker.Running || !b.Knows(c.spec.Topic.Name, c.spec.Topic.Partitions) {
-			panic(fmt.Sprintf("engine: %s has not started in %d hops", b.Node(), registrationHops+creationHops))
+			return fmt.Errorf("%s cannot start under these settings: within %d ms it was not registered, unfenced and told of topic %s",
+				b.Node(), c.bootSpan(), c.spec.Topic.Name)
 		}
 	}
 	return nil
@@ -73,7 +74,7 @@ func (c *Cluster) prologue() error {
 	}
 	for _, n := range c.clients {
 		if !n.ready() {
-			panic(fmt.Sprintf("engine: %s has not found its topic in %d ms", n.id(), c.clientSpan()))
+			return fmt.Errorf("%s cannot start under these settings: within %d ms it did not find topic %s", n.id(), c.clientSpan(), c.spec.Topic.Name)
 		}
 		if n.producer != nil {
 			n.producer.StartSending(c.now)
