@@ -19,12 +19,12 @@ func (c *Cluster) runUntil(end kafka.Millis) error {
 		c.now = max(c.now, due)
 		c.deliver()
 		c.fireTimers()
-		if err := c.checkBounds(); err != nil {
-			return err
+		if c.tooManyEvents() {
+			return c.broken
 		}
 	}
 	c.now = end
-	return nil
+	return c.checkBounds()
 }
 
 // nextDue is the next moment at which something falls due.
@@ -234,10 +234,18 @@ func (c *Cluster) inboxOf(node kafka.NodeID) *pausedNode {
 	return nil
 }
 
-// checkBounds ends the run at the first bound that is passed.
-func (c *Cluster) checkBounds() error {
+// tooManyEvents ends the run where the journal has more events than it may.
+func (c *Cluster) tooManyEvents() bool {
 	if c.spec.MaxEvents > 0 && c.journal.Len() > c.spec.MaxEvents {
 		c.broken = &LimitError{What: "events in the journal", Found: c.journal.Len(), Allowed: c.spec.MaxEvents}
+	}
+	return c.broken != nil
+}
+
+// checkBounds ends the run at the first bound that is passed.
+func (c *Cluster) checkBounds() error {
+	if c.tooManyEvents() {
+		return c.broken
 	}
 	for _, b := range c.brokers {
 		if bytes := b.LogBytes(); bytes > MaxLogBytes {
