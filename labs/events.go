@@ -36,7 +36,7 @@ func events(f Frame) view.Events {
 		list.Lines = append(list.Lines, EventLine(f.Address, e))
 	}
 	if left > 0 {
-		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", kafka.Thousands(left), f.Address)
+		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", kafka.Thousands(left), f.Address.Alone())
 	}
 	return list
 }
@@ -113,8 +113,8 @@ func CloseInspector(a Address) view.Link {
 	return Replace("close", "Close", a.WithTarget(Target{}))
 }
 
-// change says in one sentence what the tick shown brought.
-func change(f Frame) string {
+// changes says in a few words what the tick shown brought.
+func changes(f Frame) string {
 	j := f.Cluster.Journal()
 	var written, read, rolled, commands int
 	for e := range j.Of(f.Address.tick()) {
@@ -140,7 +140,7 @@ func change(f Frame) string {
 	add(read, "record", "read")
 	add(rolled, "segment", "begun")
 	if len(parts) == 0 {
-		parts = []string{"nothing was written or read"}
+		return "nothing was written or read"
 	}
-	return fmt.Sprintf("Tick %d: %s.", f.Address.T, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }

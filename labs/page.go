@@ -20,17 +20,26 @@ func newPage(f Frame) *view.Page {
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
 		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
 		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
-		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
-		Change: change(f), Limits: limits(a.Lab),
+		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a),
+		Change: fmt.Sprintf("Tick %d: %s.", a.T, changes(f)), Limits: limits(a.Lab),
 	}
 	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
-	if a.Why != 0 {
+	fill(f, p)
+	if len(a.Lab.Settings) > 0 {
+		p.Settings = append(p.Settings, compareForm(a))
+	}
+	return p
+}
+
+// fill draws what comes from the state of one run: events, causes and what its lab adds.
+func fill(f Frame, p *view.Page) {
+	p.Events = events(f)
+	if f.Address.Why != 0 {
 		p.Inspector = why(f)
 	}
-	a.Lab.Build(f, p)
-	return p
+	f.Address.Lab.Build(f, p)
 }
 
 // setupName names the set-up of a frame: all that decides it, which is the address but for the tick shown and

@@ -120,11 +120,11 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 		return p, nil
 	}
 	r.mu.Unlock()
-	c, err := r.Cluster(ctx, a)
+	c, twin, err := r.clusters(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	p, err := buildPage(a, c)
+	p, err := buildPage(a, c, twin)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +135,32 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	return p, nil
 }
 
+// Replay replays all that the page of an address shows; the page is then quickly drawn. Errors are those of
+// [Runs.Page].
+func (r *Runs) Replay(ctx context.Context, a Address) error {
+	_, _, err := r.clusters(ctx, a)
+	return err
+}
+
+// clusters gives the run of an address and its twin, nil where it has none, one replayed after the other.
+func (r *Runs) clusters(ctx context.Context, a Address) (own, twin *engine.Cluster, err error) {
+	if own, err = r.Cluster(ctx, a); err != nil || !a.HasTwin() {
+		return own, nil, err
+	}
+	if twin, err = r.Cluster(ctx, a.other()); err != nil {
+		return nil, nil, fmt.Errorf("with %s: %w", runName(a.other()), err)
+	}
+	return own, twin, nil
+}
+
 // buildPage draws a frame; a panic on the way is an invariant that broke.
-func buildPage(a Address, c *engine.Cluster) (p *view.Page, err error) {
+func buildPage(a Address, c, twin *engine.Cluster) (p *view.Page, err error) {
 	defer broken(a, &err)
-	return newPage(Frame{Address: a, Cluster: c, View: c.View()}), nil
+	own := Frame{Address: a, Cluster: c, View: c.View()}
+	if twin == nil {
+		return newPage(own), nil
+	}
+	return newPair(own, Frame{Address: a.other(), Cluster: twin, View: twin.View()}), nil
 }
 
 // broken turns a panic into a BrokenError.

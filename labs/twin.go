@@ -132,6 +132,14 @@ func (a Address) own() Address {
 	return a
 }
 
+// Shown gives what the inspector shows of either run: the window around it is drawn of both.
+func (a Address) Shown() Target {
+	if a.At == (Target{}) {
+		return a.Vs.At
+	}
+	return a.At
+}
+
 // atText and whyText give what the inspector shows as an address has it.
 func (a Address) atText() string {
 	if a.Vs.At != (Target{}) {

@@ -32,6 +32,7 @@ type Page struct {
 	Reading   []Paragraph
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
+	Twin      *Twin      // a second run; nil: there is one
 	Limits    []Limit
 	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
 	Sizes     []Link // the same in the other sizes
@@ -173,8 +174,9 @@ type Span struct {
 
 // Events is the log of what happened, newest first.
 type Events struct {
-	Lines []EventLine
-	More  string // what is not listed, in words; empty: all is
+	Prefix string // begins the ids of its fixed parts, as that of a Picture
+	Lines  []EventLine
+	More   string // what is not listed, in words; empty: all is
 }
 
 // EventLine is one event of the journal.
