@@ -1,21 +1,46 @@
 package labs
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"loglab/labs/view"
 )
 
 // markDifferences marks in two pictures what the other has otherwise or not at all. Parts of the same name are
 // compared, and records of the same offset. Where one picture shows a stretch of a log that is out of sight in
-// the other, nothing is known and nothing is marked.
-func markDifferences(a, b *view.Picture) {
+// the other, nothing is known and nothing is marked. It says whether it marked anything.
+func markDifferences(a, b *view.Picture) bool {
 	pairUp(members(a), members(b), func(m *view.Member) string { return m.ID }, markMembers)
 	pairUp(pointers(a.Strips), pointers(b.Strips), func(s *view.Strip) string { return s.Name }, markStrips)
 	pairUp(pointers(a.Tables), pointers(b.Tables), func(t *view.Table) string { return t.ID }, markTables)
 	markMessages(messages(a), messages(b))
 	markMessages(messages(b), messages(a))
+	return anyDiffers(reflect.ValueOf(a)) || anyDiffers(reflect.ValueOf(b))
+}
+
+// anyDiffers says whether a piece of a page or a part of it is marked.
+func anyDiffers(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && anyDiffers(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			if anyDiffers(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			isMark := strings.HasSuffix(v.Type().Field(i).Name, "Differs")
+			if isMark && !v.Field(i).IsZero() || anyDiffers(v.Field(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // pairUp calls mark for the elements of each name in either list; what a list lacks is nil.
@@ -173,12 +198,14 @@ func markTables(x, y *view.Table) {
 
 // markRow compares two rows of the same head, cell by cell.
 func markRow(r, s *view.Row) {
-	n := min(len(r.Items), len(s.Items))
-	r.Differs, s.Differs = make([]bool, len(r.Items)), make([]bool, len(s.Items))
-	for i := range n {
-		if itemsText(r.Items[i]) != itemsText(s.Items[i]) {
-			r.Differs[i], s.Differs[i] = true, true
+	for i := range min(len(r.Items), len(s.Items)) {
+		if itemsText(r.Items[i]) == itemsText(s.Items[i]) {
+			continue
 		}
+		if r.Differs == nil {
+			r.Differs, s.Differs = make([]bool, len(r.Items)), make([]bool, len(s.Items))
+		}
+		r.Differs[i], s.Differs[i] = true, true
 	}
 }
 

@@ -19,28 +19,32 @@ func newPair(own, twin Frame) *view.Page {
 	a := own.Address
 	p, q := newPage(own), &view.Page{}
 	fill(twin, q)
+	p.Picture.Run, q.Picture.Run = runName(a), runName(twin.Address)
+	p.Events.Run, q.Events.Run = p.Picture.Run, q.Picture.Run
 	t := &view.Twin{
-		Own: runName(a), Other: runName(twin.Address),
-		OneRun: view.Link{ID: "one-run", Text: "Show one run", Label: "Show one run, " + runName(a), Href: a.Alone().String(), Go: "push"},
+		OneRun: view.Link{ID: "one-run", Text: "Show one run", Label: "Show one run, " + p.Picture.Run, Href: a.Alone().String(), Go: "push"},
 		Legend: legend(&p.Picture, &q.Picture),
 	}
 	p.Twin = t
-	markDifferences(&p.Picture, &q.Picture)
+	differ := markDifferences(&p.Picture, &q.Picture)
 	p.Reading, t.Reading, t.Both = splitReadings(p.Reading, q.Reading)
 	if p.Inspector == nil && q.Inspector != nil {
 		p.Inspector = q.Inspector
 		asTwins(reflect.ValueOf(p.Inspector), false)
-		p.Inspector.Title += ", with " + t.Other
+		p.Inspector.Title += ", with " + q.Picture.Run
 	} else if p.Inspector != nil {
-		p.Inspector.Title += ", with " + t.Own
+		p.Inspector.Title += ", with " + p.Picture.Run
 	}
 	t.Picture, t.Events = q.Picture, q.Events
 	asTwins(reflect.ValueOf(&t.Picture), true)
 	asTwins(reflect.ValueOf(&t.Events), true)
 	t.Picture.Prefix, t.Events.Prefix = twinID, twinID
-	p.Notices = append(p.Notices, twinNotices(p.Notices, twin, t.Other)...)
+	p.Notices = append(p.Notices, twinNotices(p.Notices, twin, q.Picture.Run)...)
 	p.Actions.Title = fmt.Sprintf("Now, at tick %d, in both runs", a.T)
 	tellDifference(p, own, twin)
+	if len(t.By[0]) > 0 && !differ {
+		t.First = append(t.First, view.Span{Text: fmt.Sprintf(" At tick %d the two pictures show the same.", a.T)})
+	}
 	return p
 }
 
@@ -159,10 +163,11 @@ func twinNotices(told []view.Notice, twin Frame, name string) []view.Notice {
 // tellDifference says what the tick brought in each run, and from which tick on they differ.
 func tellDifference(p *view.Page, own, twin Frame) {
 	a, t := own.Address, p.Twin
+	ownName, twinName := p.Picture.Run, t.Picture.Run
 	if of := changes(own); of == changes(twin) {
 		p.Change = fmt.Sprintf("Tick %d, in both runs: %s.", a.T, of)
 	} else {
-		p.Change = fmt.Sprintf("Tick %d. With %s: %s. With %s: %s.", a.T, t.Own, of, t.Other, changes(twin))
+		p.Change = fmt.Sprintf("Tick %d. With %s: %s. With %s: %s.", a.T, ownName, of, twinName, changes(twin))
 	}
 	j, k := own.Cluster.Journal(), twin.Cluster.Journal()
 	seq, ok := firstDifference(j, k)
@@ -181,12 +186,12 @@ func tellDifference(p *view.Page, own, twin Frame) {
 		to := a.WithTick(n)
 		where.Href, where.Go = to.String(), "replace"
 		first, end := a.First(), max(a.Horizon, a.T)
-		t.Differs = &view.Mark{Position: position(n, first, end), Tick: n, Text: "first difference", Link: Replace("first-difference", "first difference", to)}
-		t.Differs.Link.Label = fmt.Sprintf("To the first difference, tick %d", n)
+		p.Transport.Differs = &view.Mark{Position: position(n, first, end), Tick: n, Text: "first difference", Link: Replace("first-difference", "first difference", to)}
+		p.Transport.Differs.Link.Label = fmt.Sprintf("To the first difference, tick %d", n)
 	}
-	t.First = view.Paragraph{{Text: "The runs differ from ", Strong: true}, where, {Text: " on. ", Strong: true}}
-	t.First = append(t.First, tellEvent(t.Own, own.Address, e, inOwn && e.Tick == tick)...)
-	t.First = append(t.First, tellEvent(t.Other, twin.Address, f, inTwin && f.Tick == tick)...)
+	t.First = view.Paragraph{{Text: "The runs differ from ", Strong: true}, where, {Text: " on.", Strong: true}}
+	t.By[0] = tellEvent(ownName, own.Address, e, inOwn && e.Tick == tick)
+	t.By[1] = tellEvent(twinName, twin.Address, f, inTwin && f.Tick == tick)
 	if a.tick() == tick {
 		p.Change += " Here they begin to differ."
 	}
@@ -196,10 +201,10 @@ func tellDifference(p *view.Page, own, twin Frame) {
 func tellEvent(name string, a Address, e journal.Event, ok bool) view.Paragraph {
 	head := view.Span{Text: name + ": ", Strong: true}
 	if !ok {
-		return view.Paragraph{head, {Text: "nothing more happened then. "}}
+		return view.Paragraph{head, {Text: "nothing more happened then."}}
 	}
 	why := view.Span{Text: "why?", Label: fmt.Sprintf("why did event %d happen, with %s?", e.Seq, name), Href: a.WithTick(int(e.Tick)).WithWhy(e.Seq).String(), Go: "replace"}
-	return view.Paragraph{head, {Text: string(e.Node) + ", " + e.Body.Sentence() + " "}, why, {Text: " "}}
+	return view.Paragraph{head, {Text: fmt.Sprintf("%s: %s ", e.Node, e.Body.Sentence())}, why}
 }
 
 // firstDifference gives the Seq of the first event that two journals do not share: the same tick, node, kind

@@ -81,6 +81,7 @@ type Transport struct {
 	Jump                         Form   // a GET form whose one visible field is the tick
 	Position                     int    // place of the tick shown on the scrubber, 0 to 100
 	Marks                        []Mark
+	Differs                      *Mark // where two runs begin to differ; nil: nowhere so far, or there is one
 }
 
 // Mark is a place on the scrubber where something happened or will happen.
@@ -174,7 +175,8 @@ type Span struct {
 
 // Events is the log of what happened, newest first.
 type Events struct {
-	Prefix string // begins the ids of its fixed parts, as that of a Picture
+	Run    string // as in Picture
+	Prefix string // as in Picture
 	Lines  []EventLine
 	More   string // what is not listed, in words; empty: all is
 }

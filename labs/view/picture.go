@@ -3,6 +3,7 @@ package view
 // Picture is the state of the cluster as it is drawn. Each Differs in its parts says that the picture beside
 // it, of the other run, has something else there, or nothing.
 type Picture struct {
+	Run     string // which of two runs it is of, "acks = all"; empty: there is one
 	Prefix  string // begins the ids of its fixed parts: "" or, where it is the second on a page, "vs-"
 	Title   string // "Topic orders · 4 partitions · consumer group billing"
 	Legend  []Key
