@@ -203,8 +203,8 @@ func tellEvent(name string, a Address, e journal.Event, ok bool) view.Paragraph 
 	if !ok {
 		return view.Paragraph{head, {Text: "nothing more happened then."}}
 	}
-	why := view.Span{Text: "why?", Label: fmt.Sprintf("why did event %d happen, with %s?", e.Seq, name), Href: a.WithTick(int(e.Tick)).WithWhy(e.Seq).String(), Go: "replace"}
-	return view.Paragraph{head, {Text: fmt.Sprintf("%s: %s ", e.Node, e.Body.Sentence())}, why}
+	why := a.WithTick(int(e.Tick)).WithWhy(e.Seq)
+	return view.Paragraph{head, {Text: string(e.Node) + ": "}, {Text: e.Body.Sentence(), Href: why.String(), Go: "replace"}}
 }
 
 // firstDifference gives the Seq of the first event that two journals do not share: the same tick, node, kind
