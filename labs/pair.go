@@ -13,8 +13,8 @@ import (
 )
 
 // newPair draws a frame of two runs: the page of the first, and beside its picture, reading and events those
-// of the second.
-func newPair(own, twin Frame) *view.Page {
+// of the second. The first same events of the two are known to be the same.
+func newPair(own, twin Frame, same uint64) *view.Page {
 	own.Beside, twin.Beside = &twin.View, &own.View
 	a := own.Address
 	p, q := newPage(own), &view.Page{}
@@ -41,7 +41,7 @@ func newPair(own, twin Frame) *view.Page {
 	t.Picture.Prefix, t.Events.Prefix = twinID, twinID
 	p.Notices = append(p.Notices, twinNotices(p.Notices, twin, q.Picture.Run)...)
 	p.Actions.Title = fmt.Sprintf("Now, at tick %d, in both runs", a.T)
-	tellDifference(p, own, twin)
+	tellDifference(p, own, twin, same)
 	if len(t.By[0]) > 0 && !differ {
 		t.First = append(t.First, view.Span{Text: fmt.Sprintf(" At tick %d the two pictures show the same.", a.T)})
 	}
@@ -161,7 +161,7 @@ func twinNotices(told []view.Notice, twin Frame, name string) []view.Notice {
 }
 
 // tellDifference says what the tick brought in each run, and from which tick on they differ.
-func tellDifference(p *view.Page, own, twin Frame) {
+func tellDifference(p *view.Page, own, twin Frame, same uint64) {
 	a, t := own.Address, p.Twin
 	ownName, twinName := p.Picture.Run, t.Picture.Run
 	if of := changes(own); of == changes(twin) {
@@ -170,7 +170,7 @@ func tellDifference(p *view.Page, own, twin Frame) {
 		p.Change = fmt.Sprintf("Tick %d. With %s: %s. With %s: %s.", a.T, ownName, of, twinName, changes(twin))
 	}
 	j, k := own.Cluster.Journal(), twin.Cluster.Journal()
-	seq, ok := firstDifference(j, k)
+	seq, ok := firstDifference(j, k, same)
 	if !ok {
 		t.First = view.Paragraph{{Text: fmt.Sprintf("No difference up to tick %d.", a.T), Strong: true}}
 		return
@@ -208,9 +208,9 @@ func tellEvent(name string, a Address, e journal.Event, ok bool) view.Paragraph 
 }
 
 // firstDifference gives the Seq of the first event that two journals do not share: the same tick, node, kind
-// and text. ok is false where they are the same.
-func firstDifference(a, b *journal.Journal) (seq uint64, ok bool) {
-	for seq = 1; ; seq++ {
+// and text. ok is false where they are the same. The first same events are known to be.
+func firstDifference(a, b *journal.Journal, same uint64) (seq uint64, ok bool) {
+	for seq = same + 1; ; seq++ {
 		e, inA := a.At(seq)
 		f, inB := b.At(seq)
 		if !inA && !inB {

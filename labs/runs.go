@@ -57,6 +57,7 @@ type Runs struct {
 	checkpoints *cache[point, *engine.Cluster] // never ticked, only cloned
 	pages       *cache[string, *view.Page]
 	ends        *cache[runHash, end]
+	same        *cache[[2]point, uint64] // how many events two runs have that are the same up to there
 	flights     map[point]*flight
 	stats       Stats
 	short, long *queue
@@ -94,6 +95,7 @@ func NewRuns(budget int64) *Runs {
 		checkpoints: newCache[point, *engine.Cluster](budget * 3 / 4),
 		pages:       newCache[string, *view.Page](budget / 4),
 		ends:        newCache[runHash, end](1 << 20),
+		same:        newCache[[2]point, uint64](1 << 20),
 		flights:     map[point]*flight{},
 		short:       newQueue(shortPerCore*cores, shortWaiting),
 		long:        newQueue(max(1, cores-1), longWaiting),
@@ -124,7 +126,7 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := buildPage(a, c, twin)
+	p, err := r.buildPage(a, c, twin)
 	if err != nil {
 		return nil, err
 	}
@@ -148,19 +150,24 @@ func (r *Runs) clusters(ctx context.Context, a Address) (own, twin *engine.Clust
 		return own, nil, err
 	}
 	if twin, err = r.Cluster(ctx, a.other()); err != nil {
-		return nil, nil, fmt.Errorf("with %s: %w", runName(a.other()), err)
+		return nil, nil, &TwinError{runName(a.other()), err}
 	}
 	return own, twin, nil
 }
 
 // buildPage draws a frame; a panic on the way is an invariant that broke.
-func buildPage(a Address, c, twin *engine.Cluster) (p *view.Page, err error) {
+func (r *Runs) buildPage(a Address, c, twin *engine.Cluster) (p *view.Page, err error) {
 	defer broken(a, &err)
 	own := Frame{Address: a, Cluster: c, View: c.View()}
 	if twin == nil {
 		return newPage(own), nil
 	}
-	return newPair(own, Frame{Address: a.other(), Cluster: twin, View: twin.View()}), nil
+	pair := pairPoints{points(a), points(a.other())}
+	p = newPair(own, Frame{Address: a.other(), Cluster: twin, View: twin.View()}, r.knownSame(pair, a.T))
+	if len(p.Twin.By[0]) == 0 {
+		r.keepSame(pair.at(a.T), uint64(c.Journal().Len()))
+	}
+	return p, nil
 }
 
 // broken turns a panic into a BrokenError.

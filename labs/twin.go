@@ -187,3 +187,15 @@ func (a *Address) setWhy(value string) error {
 	}
 	return nil
 }
+
+// TwinError says that the second of two runs cannot be shown.
+type TwinError struct {
+	Run string // by what it differs from the first: "partitions = 6"
+	Err error  // one of those of a run
+}
+
+// Error names the run.
+func (e *TwinError) Error() string { return "with " + e.Run + ": " + e.Err.Error() }
+
+// Unwrap gives the error of the run.
+func (e *TwinError) Unwrap() error { return e.Err }
