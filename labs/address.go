@@ -126,7 +126,7 @@ func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 // [*AddressError], a [*MissingError] or that of h.
 func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	a := Start(lab, site)
-	params = joinHalves("vs", joinHalves("at", params))
+	params = joinTargets(params)
 	once := map[string]string{}
 	for _, p := range params {
 		if _, twice := once[p.Name]; twice && p.Name != "do" && slices.Contains(a.names(), p.Name) { // else set says that there is no such parameter
@@ -143,6 +143,11 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 		}
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
+	if own, ok := once[besideParam]; ok {
+		if err := a.setBeside(own); err != nil {
+			return a, err
+		}
+	}
 	if err := a.checkTwin(); err != nil {
 		return a, err
 	}
@@ -151,15 +156,15 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	return a, nil
 }
 
-// joinHalves makes one of two parameters of a name of which the first breaks off at a colon, as a form sends
+// joinTargets makes one of two parameters "at" of which the first breaks off at a colon, as a form sends
 // them: at=find:orders-0:&at=17.
-func joinHalves(name string, params []view.Param) []view.Param {
-	isNamed := func(p view.Param) bool { return p.Name == name }
-	first := slices.IndexFunc(params, isNamed)
+func joinTargets(params []view.Param) []view.Param {
+	isTarget := func(p view.Param) bool { return p.Name == "at" }
+	first := slices.IndexFunc(params, isTarget)
 	if first < 0 || !strings.HasSuffix(params[first].Value, ":") {
 		return params
 	}
-	second := slices.IndexFunc(params[first+1:], isNamed)
+	second := slices.IndexFunc(params[first+1:], isTarget)
 	if second < 0 {
 		return params
 	}
@@ -183,6 +188,7 @@ func (a *Address) set(name, value string) error {
 	}
 	switch name {
 	case "from", "without", "z": // begin took them
+	case besideParam: // Read takes it, after all settings
 	case "":
 		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
@@ -221,7 +227,7 @@ var paces = []int{1, 2, 5, 10}
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
 	names := append([]string{"v", "from"}, settingNames(a.Lab)...)
-	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "vs", "at", "why", "pace", "theme", "size", "still", "chrome")
+	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 
 func setNumber(target *int, name, value string, min, max int) error {

@@ -27,9 +27,6 @@ func newPage(f Frame) *view.Page {
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
 	fill(f, p)
-	if len(a.Lab.Settings) > 0 {
-		p.Settings = append(p.Settings, compareForm(a))
-	}
 	return p
 }
 
@@ -145,7 +142,8 @@ func nearest(n, at, most int) (from, to int) {
 }
 
 // SettingsForm makes a form of some of the lab's settings; the rest of the address goes along unseen, but
-// for the inspector, which may look at something that the new run does not have.
+// for the inspector, which may look at something that the new run does not have. Its second button shows the
+// run with the one setting that was changed beside the run as it is.
 func SettingsForm(a Address, id, title, submit string, names ...string) view.Form {
 	form := view.Form{ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Hidden: HiddenParams(a, append(names, "at", "why")...)}
 	for _, name := range names {
@@ -154,6 +152,9 @@ func SettingsForm(a Address, id, title, submit string, names ...string) view.For
 				form.Fields = append(form.Fields, field(s, a.Values.Text(name)))
 			}
 		}
+	}
+	if own := ownValues(a, names); len(own.Value) <= maxTwin {
+		form.Second = &view.Button{Text: "Compare", Label: "Compare with the run shown: change one setting first", Param: own}
 	}
 	return form
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"loglab/engine/journal"
-	"loglab/engine/kafka"
 	"loglab/labs/view"
 )
 
@@ -228,45 +227,4 @@ func sameBody(a, b journal.Body) bool {
 		return true
 	}
 	return a.Kind() == b.Kind() && a.Text() == b.Text()
-}
-
-// compareForm offers to show another run beside this one.
-func compareForm(a Address) view.Form {
-	chosen, value := suggestion(a)
-	f := view.Form{ID: "compare", Title: "Compare with", Action: a.Path(), Submit: "Show both runs", Go: "push", Hidden: HiddenParams(a, "vs", "at", "why")}
-	setting := view.Field{ID: "compare-setting", Name: "vs", Label: "The same run, but for", Kind: view.Choice}
-	var choices []string
-	for _, s := range a.Lab.Settings {
-		setting.Options = append(setting.Options, view.Option{Value: s.Name + ":", Text: s.Name, Chosen: s.Name == chosen})
-		switch {
-		case s.Options != nil:
-			choices = append(choices, s.Name+": "+strings.Join(s.Options, ", "))
-		case s.Canonical == nil:
-			choices = append(choices, fmt.Sprintf("%s: %s to %s", s.Name, kafka.Thousands(s.Min), kafka.Thousands(s.Max)))
-		default:
-			choices = append(choices, s.Name+": as above")
-		}
-	}
-	f.Fields = []view.Field{setting, {ID: "compare-value", Name: "vs", Label: "which is", Kind: view.Line, Value: value}}
-	f.Note = "Both runs have the same seed and commands, and are stepped together. " + strings.Join(choices, "; ") + "."
-	if a.HasTwin() {
-		f.Links = []view.Link{{ID: "compare-one", Text: "Show one run", Href: a.Alone().WithTarget(Target{}).String(), Go: "push"}}
-	}
-	return f
-}
-
-// suggestion is what the form holds to begin with: the twin there is, or another choice of the first setting
-// that is one.
-func suggestion(a Address) (setting, value string) {
-	if a.HasTwin() {
-		return a.Vs.Setting, a.Vs.Value
-	}
-	for _, s := range a.Lab.Settings {
-		for _, option := range s.Options {
-			if option != a.Values.Text(s.Name) {
-				return s.Name, option
-			}
-		}
-	}
-	return "", ""
 }

@@ -1,6 +1,7 @@
 package labs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,6 +50,51 @@ func settingNames(lab *Lab) []string {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// besideParam is what the second button of a form of settings sends: the values that the run shown has of the
+// form's settings, as a query. What the fields hold besides is the twin's.
+const besideParam = "beside"
+
+// ownValues makes it of the settings of those names.
+func ownValues(a Address, names []string) view.Param {
+	var list []view.Param
+	for _, name := range names {
+		list = append(list, view.Param{Name: name, Value: a.Values.Text(name)})
+	}
+	return view.Param{Name: besideParam, Value: queryText(list)}
+}
+
+// setBeside makes of the one setting that is not as in the run shown the twin's, and of the others the
+// address's own.
+func (a *Address) setBeside(own string) error {
+	const allowed = "one setting of the form is allowed to differ from the run shown, which the other is to stand beside"
+	params, err := QueryParams(own)
+	if err != nil {
+		return err
+	}
+	values := a.Values
+	var changed []string
+	for _, p := range params {
+		i := slices.IndexFunc(a.Lab.Settings, func(s Setting) bool { return s.Name == p.Name })
+		if i < 0 {
+			return refuse(besideParam, p.Name, "settings of the lab are allowed, as a form sends them")
+		}
+		text, may, ok := a.Lab.Settings[i].canonical(p.Value)
+		if !ok {
+			return refuse(besideParam, p.Value, "of "+p.Name+" "+may)
+		}
+		if text != a.Values.Text(p.Name) {
+			changed = append(changed, p.Name)
+			values = values.with(p.Name, text)
+		}
+	}
+	if len(changed) != 1 {
+		return refuse(besideParam, cmp.Or(strings.Join(changed, ", "), "no setting changed"), allowed)
+	}
+	value := a.Values.Text(changed[0])
+	a.Values = values
+	return a.setTwin(changed[0] + ":" + value)
 }
 
 // checkTwin says what is wrong with what a whole address says of a twin, and drops a twin that is as its

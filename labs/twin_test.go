@@ -18,19 +18,23 @@ import (
 
 func TestCanonicalTwin(t *testing.T) {
 	for query, want := range map[string]string{
-		"vs=partitioner:crc32":                      "v=1&vs=partitioner:crc32",
-		"vs=partitioner%3Acrc32&t=3":                "v=1&t=3&vs=partitioner:crc32",
-		"pace=5&vs=partitions:06&horizon=9":         "v=1&horizon=9&vs=partitions:6&pace=5",
-		"vs=partitioner:&t=3&vs=crc32":              "v=1&t=3&vs=partitioner:crc32", // as a form sends it
-		"vs=keys:a%0D%0Ab%0D%0A":                    "v=1&vs=keys:a%0Ab",
-		"vs=keys:x:y%26z":                           "v=1&vs=keys:x:y%26z",
-		"partitions=6&vs=partitions:4":              "v=1&partitions=6&vs=partitions:4",
-		"at=vs:record:orders-0:05&vs=partitions:6":  "v=1&vs=partitions:6&at=vs:record:orders-0:5",
-		"at=vs:find:orders-0:&at=17&vs=rate:6":      "v=1&vs=rate:6&at=vs:find:orders-0:17",
-		"why=vs:012&vs=partitions:6":                "v=1&vs=partitions:6&why=vs:12",
-		"why=vs:0&vs=partitions:6":                  "v=1&vs=partitions:6",
-		"at=record:orders-0:5&vs=partitions:6":      "v=1&vs=partitions:6&at=record:orders-0:5",
-		"range=12..18&vs=rate:1&theme=dark&still=1": "v=1&t=12&range=12..18&vs=rate:1&theme=dark&still=1",
+		"vs=partitioner:crc32":              "v=1&vs=partitioner:crc32",
+		"vs=partitioner%3Acrc32&t=3":        "v=1&t=3&vs=partitioner:crc32",
+		"pace=5&vs=partitions:06&horizon=9": "v=1&horizon=9&vs=partitions:6&pace=5",
+		// As a form of settings sends it: what is changed is the twin's.
+		"partitions=6&consumers=5&beside=partitions%3D4%26consumers%3D5":                "v=1&consumers=5&vs=partitions:6",
+		"partitions=4&consumers=6&beside=partitions%3D7%26consumers%3D06&vs=rate:9&t=2": "v=1&partitions=7&t=2&vs=partitions:4",
+		"keys=a%0Ab%26c&beside=keys%3D24":                                               "v=1&vs=keys:a%0Ab%26c",
+		"rate=9&keys=24&beside=keys%3Da%250Ab&do=3:pause+c1":                            "v=1&keys=a%0Ab&rate=9&do=3:pause+c1&vs=keys:24",
+		"vs=keys:a%0D%0Ab%0D%0A":                                                        "v=1&vs=keys:a%0Ab",
+		"vs=keys:x:y%26z":                                                               "v=1&vs=keys:x:y%26z",
+		"partitions=6&vs=partitions:4":                                                  "v=1&partitions=6&vs=partitions:4",
+		"at=vs:record:orders-0:05&vs=partitions:6":                                      "v=1&vs=partitions:6&at=vs:record:orders-0:5",
+		"at=vs:find:orders-0:&at=17&vs=rate:6":                                          "v=1&vs=rate:6&at=vs:find:orders-0:17",
+		"why=vs:012&vs=partitions:6":                                                    "v=1&vs=partitions:6&why=vs:12",
+		"why=vs:0&vs=partitions:6":                                                      "v=1&vs=partitions:6",
+		"at=record:orders-0:5&vs=partitions:6":                                          "v=1&vs=partitions:6&at=record:orders-0:5",
+		"range=12..18&vs=rate:1&theme=dark&still=1":                                     "v=1&t=12&range=12..18&vs=rate:1&theme=dark&still=1",
 		// A twin that is as its own run is none; what was open in it is open in the run.
 		"vs=partitions:4":                          "v=1",
 		"vs=partitioner:murmur2&t=5":               "v=1&t=5",
@@ -58,10 +62,9 @@ func TestTwinRefuses(t *testing.T) {
 		"vs=partitions:65":             `vs is "partitions:65": of partitions a whole number from 1 to 64 is allowed`,
 		"vs=partitions:":               `vs is "partitions:": of partitions a whole number`,
 		"vs=partitioner:md5":           `vs is "partitioner:md5": of partitioner allowed are crc32, crc32-random`,
-		"vs=partitioner:&vs=md5":       `vs is "partitioner:md5": of partitioner allowed are`,
 		"vs=keys:1001":                 `vs is "keys:1001": of keys from 0 to 1000 made keys are allowed`,
 		"vs=rate:1&vs=rate:2":          `vs is "rate:2": it is there twice; once is allowed`,
-		"vs=rate:&vs=1&vs=2":           `vs is "2": it is there twice`,
+		"vs=rate:&vs=1":                `vs is "1": it is there twice`,
 		"at=vs:record:orders-0:5":      `at is "vs:record:orders-0:5": it names something of a twin run, and the address has no vs`,
 		"why=vs:5":                     `why is "vs:5": it names something of a twin run, and the address has no vs`,
 		"at=vs:&vs=rate:6":             `at is "vs:": allowed are record:PARTITION:OFFSET`,
@@ -390,35 +393,46 @@ func TestLongAddressWithATwin(t *testing.T) {
 	}
 }
 
-func TestCompareForm(t *testing.T) {
-	form := func(query string) view.Form {
-		settings := pageOf(t, query).Settings
-		return settings[len(settings)-1]
-	}
-	f := form("t=3&at=record:orders-0:0")
-	if f.ID != "compare" || len(f.Fields) != 2 || f.Fields[0].Name != "vs" || f.Fields[1].Name != "vs" || len(f.Fields[0].Options) != len(explorer(t).Settings) {
-		t.Fatalf("the form is %+v", f)
-	}
-	// As it stands it leads to two runs.
-	query := ""
-	for _, p := range f.Hidden {
-		query += p.Name + "=" + p.Value + "&"
-	}
-	for _, o := range f.Fields[0].Options {
-		if o.Chosen {
-			query += "vs=" + o.Value + "&"
-		}
-	}
-	if a := parse(t, query+"vs="+f.Fields[1].Value); a.Query() != "v=1&t=3&vs=assignor:roundrobin" {
-		t.Errorf("the form leads to %q", a.Query())
-	}
-	g := form("t=3&vs=rate:9")
-	if g.Fields[1].Value != "9" || len(g.Links) != 1 || g.Links[0].Href != "/lab/partitions?v=1&t=3" {
-		t.Errorf("with a twin the form is %+v", g)
-	}
-	for _, p := range g.Hidden {
-		if p.Name == "vs" {
-			t.Error("the form sends the old twin too")
+// A form of settings has a second button: sent with it and one field changed, the form leads to two runs.
+func TestCompareButton(t *testing.T) {
+	for _, query := range []string{"t=3&at=record:orders-0:0", "rate=5&keys=a%0Ab&t=3&vs=rate:9"} {
+		a := parse(t, query)
+		for _, f := range pageOf(t, query).Settings {
+			if f.Second == nil {
+				t.Fatalf("%s: the form %s has no second button", query, f.ID)
+			}
+			for i, changed := range f.Fields {
+				value := map[view.FieldKind]string{view.Number: strconv.Itoa(changed.Min + 2), view.Lines: "x\r\ny", view.File: ""}[changed.Kind]
+				for _, o := range changed.Options {
+					if !o.Chosen {
+						value = o.Value
+					}
+				}
+				sent := slices.Concat(f.Hidden, []view.Param{f.Second.Param})
+				for j, field := range f.Fields {
+					if field.Kind == view.File {
+						continue
+					}
+					p := view.Param{Name: field.Name, Value: field.Value}
+					if j == i {
+						p.Value = value
+					}
+					sent = append(sent, p)
+				}
+				if changed.Kind == view.File {
+					continue
+				}
+				sent = slices.DeleteFunc(sent, func(p view.Param) bool { return p.Name == labs.PathParam })
+				got, err := labs.Heads(nil).Read(explorer(t), labs.Pages, sent)
+				if err != nil {
+					t.Errorf("%s, %s changed: %v", query, changed.Name, err)
+					continue
+				}
+				want := a.WithTarget(labs.Target{}).Alone().WithTwin(changed.Name, strings.ReplaceAll(value, "\r", ""))
+				if got.Query() != want.Query() {
+					t.Errorf("%s, %s changed to %q: %q, want %q", query, changed.Name, value, got.Query(), want.Query())
+				}
+			}
 		}
 	}
 }

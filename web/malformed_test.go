@@ -118,7 +118,11 @@ var malformedKinds = []struct {
 		if r.IntN(2) == 0 {
 			name, allowed, value = pick(r, "rate", "partitions", "work"), "a whole number from", pick(r, "", "-1", "5001", "x", "1.5", ":1", "1:", " 1", strings.Repeat("9", 100))
 		}
-		return malformed{query: "vs=" + name + ":" + pick(r, "", "&vs=") + url.QueryEscape(value), where: "vs", says: []string{"of " + name + " " + allowed}}
+		return malformed{query: "vs=" + name + ":" + url.QueryEscape(value), where: "vs", says: []string{"of " + name + " " + allowed}}
+	}},
+	{"not one setting changed", func(r *rand.Rand) malformed {
+		query := pick(r, "", "rate=3&", "rate=9&hot=7&", "rate=9&hot=7&work=3&") + "beside=" + url.QueryEscape("rate=3&hot=50&work=0")
+		return malformed{query: query, where: "beside", says: []string{"one setting of the form is allowed to differ"}}
 	}},
 	{"something of no twin", func(r *rand.Rand) malformed {
 		name, value := "at", pick(r, "vs:node:c1", "vs:record:orders-0:5", "vs:message:3")
@@ -170,7 +174,7 @@ var malformedKinds = []struct {
 
 // parameters are names that the partition explorer knows.
 var parameters = []string{"v", "partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate", "seed", "do", "t", "horizon", "at", "why", "pace", "theme",
-	"work", "destination", "metadata", "second", "key-by", "draw", "zipf", "hot", "z", "from", "without", "range", "size", "still", "chrome", "vs"}
+	"work", "destination", "metadata", "second", "key-by", "draw", "zipf", "hot", "z", "from", "without", "range", "size", "still", "chrome", "vs", "beside"}
 
 // number puts a value where a whole number is wanted.
 func number(r *rand.Rand, value string) malformed {

@@ -53,7 +53,7 @@ func checkPairLink(t *testing.T, s *Site, target string, link *html.Node) {
 	if strings.HasPrefix(href, "/file/") {
 		return
 	}
-	one := id == "one-run" || id == "compare-one" || strings.HasPrefix(id, "ready-")
+	one := id == "one-run" || strings.HasPrefix(id, "ready-")
 	if strings.Contains(href, "vs=") == one {
 		t.Errorf("%s: the link %q leads to %s", target, id, href)
 	}
@@ -62,9 +62,9 @@ func checkPairLink(t *testing.T, s *Site, target string, link *html.Node) {
 	}
 }
 
-// Without JavaScript the form sends the setting and the value apart, and the answer leads to the one address.
+// Without JavaScript the form sends the values of the run shown along, and the answer leads to the one address.
 func TestTheFormOfTwoRunsLeadsToThem(t *testing.T) {
-	w := ask(newSite(t), http.MethodGet, "/lab/partitions?v=1&t=3&vs=partitioner%3A&vs=crc32")
+	w := ask(newSite(t), http.MethodGet, "/lab/partitions?v=1&t=3&partitioner=crc32&rate=3&beside=partitioner%3Dmurmur2%26rate%3D3")
 	if got, want := w.Header().Get("Location"), "/lab/partitions?v=1&t=3&vs=partitioner:crc32"; w.Code != http.StatusTemporaryRedirect || got != want {
 		t.Errorf("status %d, Location %q, want %q", w.Code, got, want)
 	}

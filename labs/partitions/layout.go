@@ -23,6 +23,7 @@ const (
 	stripsBeside  = 6
 	columnsBeside = 10
 	keysBeside    = 24
+	membersBeside = 12
 )
 
 // layout is a frame with what the parts of the page share.

@@ -2,6 +2,7 @@ package partitions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loglab/engine"
@@ -34,7 +35,12 @@ func (l *layout) picture() view.Picture {
 		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
 	}
 	for _, m := range members {
-		p.Members = append(p.Members, drawMember(m))
+		if l.drawn(m) {
+			p.Members = append(p.Members, drawMember(m))
+		}
+	}
+	if left := len(members) - len(p.Members); left > 0 {
+		p.MoreMembers = kafka.Count(left, "more consumer")
 	}
 	end := min(l.first+l.strips, l.partitions())
 	for i := l.first; i < end; i++ {
@@ -49,6 +55,14 @@ func (l *layout) picture() view.Picture {
 		p.Pages = append(p.Pages, link)
 	}
 	return p
+}
+
+// drawn says whether a member is drawn: all are, but of many beside those of another run only those that read
+// a partition which is.
+func (l *layout) drawn(m engine.MemberView) bool {
+	return l.Beside == nil || len(l.View.Groups[0].Members) <= membersBeside || slices.ContainsFunc(m.Assignment, func(a engine.PositionView) bool {
+		return int(a.Partition) >= l.first && int(a.Partition) < l.first+l.strips
+	})
 }
 
 func drawMember(m engine.MemberView) view.Member {

@@ -100,11 +100,19 @@ type Form struct {
 	Action string  // path
 	Hidden []Param // the rest of the address, in canonical order
 	Fields []Field
-	Submit string // text of the button
-	Go     string // as in Link
-	Note   string // one plain sentence under the fields; empty: none
-	Links  []Link // ready-made choices beside the form
-	Post   bool   // posted with its files; the answer leads to the next address
+	Submit string  // text of the button
+	Second *Button // a second one, which sends a parameter of its own; nil: none
+	Go     string  // as in Link
+	Note   string  // one plain sentence under the fields; empty: none
+	Links  []Link  // ready-made choices beside the form
+	Post   bool    // posted with its files; the answer leads to the next address
+}
+
+// Button is one of a form's that sends a parameter of its own.
+type Button struct {
+	Text  string
+	Label string // accessible name when Text says too little
+	Param Param
 }
 
 // Param is one name and value of an address.

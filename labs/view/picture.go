@@ -3,17 +3,18 @@ package view
 // Picture is the state of the cluster as it is drawn. Each Differs in its parts says that the picture beside
 // it, of the other run, has something else there, or nothing.
 type Picture struct {
-	Run     string // which of two runs it is of, "acks = all"; empty: there is one
-	Prefix  string // begins the ids of its fixed parts: "" or, where it is the second on a page, "vs-"
-	Title   string // "Topic orders · 4 partitions · consumer group billing"
-	Legend  []Key
-	Members []Member
-	Strips  []Strip
-	Pages   []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
-	Network Network
-	Tables  []Table
-	Hidden  []Param // the address without "at": a cell is a button "at" in one GET form
-	Path    string  // that form's action
+	Run         string // which of two runs it is of, "acks = all"; empty: there is one
+	Prefix      string // begins the ids of its fixed parts: "" or, where it is the second on a page, "vs-"
+	Title       string // "Topic orders · 4 partitions · consumer group billing"
+	Legend      []Key
+	Members     []Member
+	MoreMembers string // members not drawn, in words; empty: all are
+	Strips      []Strip
+	Pages       []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Network     Network
+	Tables      []Table
+	Hidden      []Param // the address without "at": a cell is a button "at" in one GET form
+	Path        string  // that form's action
 }
 
 // Key explains one sign of the picture.
