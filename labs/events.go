@@ -9,10 +9,11 @@ import (
 	"loglab/labs/view"
 )
 
-// How many events the log of a page lists; fewer beside an open inspector.
+// How many events the log of a page lists: fewer beside an open inspector, and of two runs fewer of each.
 const (
-	shownEvents  = 20
-	besideOthers = 10
+	shownEvents      = 20
+	besideOthers     = 10
+	besideBothOthers = 6
 )
 
 // events lists what happened last, newest first. Single messages and waiting fetches are left out: they
@@ -21,7 +22,11 @@ func events(f Frame) view.Events {
 	j := f.Cluster.Journal()
 	var list view.Events
 	left, most := 0, shownEvents
-	if f.Address.At.Kind != "" || f.Address.Why != 0 {
+	open := f.Address.Shown() != Target{} || f.Address.Why != 0 || f.Address.Vs.Why != 0
+	switch two := f.Beside != nil; {
+	case open && two:
+		most = besideBothOthers
+	case open || two:
 		most = besideOthers
 	}
 	for e := range j.Backward() {

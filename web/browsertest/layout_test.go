@@ -85,6 +85,7 @@ func TestElements(t *testing.T) {
 		"two runs":        explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3",
 		"two large runs":  largestTwo(),
 		"two with causes": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&second=crc32-random&t=40&vs=baseline:7&why=vs:5000",
+		"two and message": strings.Replace(largestTwo(), "at=record%3Aorders-5%3A3", "at=vs:message:3194", 1),
 		"two with a find": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&vs=work:1&at=vs:find:orders-5:33",
 	} {
 		b.open(address)
