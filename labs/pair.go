@@ -89,6 +89,9 @@ func asTwins(v reflect.Value, withIDs bool) {
 // isTarget says whether a field of a piece of a page is a value of "at". Bytes and limits have positions of
 // that name.
 func isTarget(piece reflect.Value, field string) bool {
+	if field != "At" && field != "Value" {
+		return false
+	}
 	switch p := piece.Interface().(type) {
 	case view.Param:
 		return field == "Value" && p.Name == "at"

@@ -137,9 +137,9 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	return p, nil
 }
 
-// Replay replays all that the page of an address shows; the page is then quickly drawn. Errors are those of
+// Prepare replays all that the page of an address shows; the page is then quickly drawn. Errors are those of
 // [Runs.Page].
-func (r *Runs) Replay(ctx context.Context, a Address) error {
+func (r *Runs) Prepare(ctx context.Context, a Address) error {
 	_, _, err := r.clusters(ctx, a)
 	return err
 }

@@ -314,6 +314,23 @@ func checkCells(t *testing.T, query string, s, other view.Strip) {
 	}
 }
 
+// The same strip of both begins at the same offset, unless one log is so much longer that its end and anything of
+// the other are not in sight together.
+func TestTwoWindowsBeginAtTheSameOffset(t *testing.T) {
+	for query, same := range map[string]bool{"t=14&vs=partitioner:crc32": true, "t=20&vs=rate:4": true, "t=40&vs=rate:40": false} {
+		p := pageOf(t, query)
+		for i, s := range p.Picture.Strips {
+			o := p.Twin.Picture.Strips[i]
+			if len(s.Cells) == 0 || len(o.Cells) == 0 || s.After != nil || o.After != nil {
+				t.Errorf("%s: %s does not show the end of both logs", query, s.Name)
+			}
+			if (s.First == o.First) != same {
+				t.Errorf("%s: the windows of %s begin at %d and %d", query, s.Name, s.First, o.First)
+			}
+		}
+	}
+}
+
 // The numbers are those of the two runs: with 20 ms of work a record, c1 has read less of orders-1.
 func TestMarksOfOneRun(t *testing.T) {
 	p := pageOf(t, "t=14&vs=work:20")

@@ -115,6 +115,7 @@ func TestTheInspectorOfTwoRuns(t *testing.T) {
 	b.waitText("#inspector-title", "Record orders-1 3, with work = 20")
 	b.waitFor("document.querySelectorAll('.cell.selected').length === 1 && document.querySelector('#vs-strip-orders-1 .selected')")
 	b.click("#step")
+	b.waitTick(15)
 	b.waitText("#inspector-title", "with work = 20")
 	b.click("#strip-orders-1 .cell[data-offset='3']")
 	b.waitText("#inspector-title", "Record orders-1 3, with work = 0")
