@@ -48,6 +48,7 @@ type Address struct {
 	Do      []Stamped // commands in the order they run: by tick, then as the address has them
 	T       int       // tick shown
 	Horizon int       // where playing ends
+	Vs      Twin      // a second run beside this one; the zero Twin: none
 	At      Target    // what the inspector shows; the zero Target: nothing
 	Why     uint64    // Seq of the event whose causes are shown; 0: none
 	Pace    int       // frames a second while playing
@@ -57,8 +58,9 @@ type Address struct {
 	Still   bool      // a picture and nothing that can be operated
 	Chrome  string    // "" or "minimal": transport, picture and reading
 
-	head *head        // the stored head that the address needs; nil: none
-	run  []view.Param // the parameters that decide the run, canonical: see spell
+	head     *head        // the stored head that the address needs; nil: none
+	run      []view.Param // the parameters that decide the run, canonical: see spell
+	mirrored bool         // this is the address as the twin's frame has it: see other
 }
 
 // Stamped is a command and the tick at which it runs.
@@ -141,6 +143,14 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 		}
 	}
 	slices.SortStableFunc(a.Do, func(x, y Stamped) int { return x.Tick - y.Tick })
+	if own, ok := once[besideParam]; ok {
+		if err := a.setBeside(own); err != nil {
+			return a, err
+		}
+	}
+	if err := a.checkTwin(); err != nil {
+		return a, err
+	}
 	a.spell()
 	a.stayInRange()
 	return a, nil
@@ -178,6 +188,7 @@ func (a *Address) set(name, value string) error {
 	}
 	switch name {
 	case "from", "without", "z": // begin took them
+	case besideParam: // Read takes it, after all settings
 	case "":
 		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
@@ -194,18 +205,12 @@ func (a *Address) set(name, value string) error {
 		return setNumber(&a.T, name, value, 0, MaxTick)
 	case "horizon":
 		return setNumber(&a.Horizon, name, value, 1, MaxTick)
+	case "vs":
+		return a.setTwin(value)
 	case "at":
-		target, err := parseTarget(value)
-		if err != nil {
-			return refuse(name, value, err.Error())
-		}
-		a.At = target
+		return a.setTarget(value)
 	case "why":
-		why, err := strconv.ParseUint(value, 10, 32)
-		if err != nil {
-			return refuse(name, value, "the number of an event is allowed")
-		}
-		a.Why = why
+		return a.setWhy(value)
 	case "pace":
 		return setChoice(&a.Pace, name, value, paces)
 	case "range", "theme", "size", "still", "chrome":
@@ -221,11 +226,8 @@ var paces = []int{1, 2, 5, 10}
 
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
-	names := []string{"v", "from"}
-	for _, s := range a.Lab.Settings {
-		names = append(names, s.Name)
-	}
-	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "at", "why", "pace", "theme", "size", "still", "chrome")
+	names := append([]string{"v", "from"}, settingNames(a.Lab)...)
+	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 
 func setNumber(target *int, name, value string, min, max int) error {
@@ -284,6 +286,7 @@ func (a Address) Params() []view.Param { return slices.Concat(a.run, a.framePara
 
 // frameParams gives the parameters that choose a frame of the run and how it is shown.
 func (a Address) frameParams() []view.Param {
+	a = a.own()
 	var params []view.Param
 	add := func(name, value, standard string) {
 		if value != standard {
@@ -295,8 +298,9 @@ func (a Address) frameParams() []view.Param {
 	if a.Range == (Range{}) { // else it is the range's end
 		add("horizon", strconv.Itoa(a.Horizon), strconv.Itoa(a.Lab.Horizon))
 	}
-	add("at", a.At.String(), "")
-	add("why", strconv.FormatUint(a.Why, 10), "0")
+	add("vs", a.twinText(), "")
+	add("at", a.atText(), "")
+	add("why", a.whyText(), "0")
 	add("pace", strconv.Itoa(a.Pace), strconv.Itoa(defaultPace))
 	add("theme", a.Theme, "")
 	add("size", a.Size, "")
@@ -356,19 +360,20 @@ func (a Address) WithTick(t int) Address {
 
 // WithTarget gives the same frame with the inspector on something else; the causes are closed.
 func (a Address) WithTarget(t Target) Address {
-	a.At, a.Why = t, 0
+	a.At, a.Why, a.Vs.At, a.Vs.Why = t, 0, Target{}, 0
 	return a
 }
 
 // WithWhy gives the same frame with the causes of one event shown.
 func (a Address) WithWhy(seq uint64) Address {
-	a.At, a.Why = Target{}, seq
+	a.At, a.Why, a.Vs.At, a.Vs.Why = Target{}, seq, Target{}, 0
 	return a
 }
 
 // WithValue gives the address with one setting changed to a canonical text.
 func (a Address) WithValue(name, text string) Address {
 	a.Values = a.Values.with(name, text)
+	a.dropEqualTwin()
 	a.spell()
 	return a
 }

@@ -106,10 +106,16 @@ func queryBytes(params []view.Param, most int) int {
 // The beginning that is stored is left out of an address that is short enough without; so such an address
 // has one spelling, and needs no server's store.
 func (a *Address) spell() {
+	if a.mirrored {
+		own := a.other()
+		own.spell()
+		a.head, a.run = own.head, own.run
+		return
+	}
 	settings := a.settingsBeyond(start(a.Lab))
 	if a.head == nil || queryBytes(settings, MaxRun) <= MaxRun {
 		a.run = append(settings, commandParams(a.Do)...)
-		if a.head == nil || queryBytes(a.run, MaxRun) <= MaxRun {
+		if a.head == nil || !a.TooLong() {
 			a.head = nil
 			return
 		}
@@ -139,8 +145,9 @@ func (a *Address) settingsBeyond(base *head) []view.Param {
 	return params
 }
 
-// TooLong says that settings and commands take more than [MaxRun] bytes; such an address is no link.
-func (a Address) TooLong() bool { return queryBytes(a.run, MaxRun) > MaxRun }
+// TooLong says that settings, those of a twin too, and commands take more than [MaxRun] bytes; such an
+// address is no link.
+func (a Address) TooLong() bool { return queryBytes(a.run, MaxRun)+a.twinBytes() > MaxRun }
 
 // LongError says that an address is right but too long for a link. Its settings and commands can be
 // stored: see [Address.Head].
@@ -151,7 +158,7 @@ func (e *LongError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap gives the error as that of a parameter.
 func (e *LongError) Unwrap() error {
-	n := queryBytes(e.Address.run, 1<<30)
+	n := queryBytes(e.Address.run, 1<<30) + e.Address.twinBytes()
 	return &AddressError{"address", fmt.Sprintf("%s bytes long in its settings and commands", kafka.Thousands(n)), fmt.Sprintf("at most %s are allowed", kafka.Thousands(MaxRun))}
 }
 

@@ -243,6 +243,9 @@ func FuzzAddress(f *testing.F) {
 	}
 	s := shelf{}
 	head := s.keep(f, "do=3:pause+c1&do=3:wait+90s&do=7:produce+p0&keys="+ownKeys(500)).Query()
+	for _, query := range []string{"vs=rate:9&t=3&at=vs:node:c1", "vs=keys:&vs=a%0Ab&why=vs:3", "rate=9&vs=rate:9&why=vs:4&at=node:c1", "vs=partitions:6&" + head} {
+		f.Add(query)
+	}
 	f.Add(head + "&without=2..3&partitions=6&do=3:pause+c2&t=4")
 	f.Add("z=" + packed(f, 9, "3:pause c1\n4:resume c1") + "&do=2:wait+1s")
 	lab := explorer(f)

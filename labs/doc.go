@@ -12,4 +12,8 @@
 // memory of [Runs] is only a cache: dropping all of it changes no answer.
 //
 // Each lab is a package below this one that makes one [Lab]; labs/all lists them.
+//
+// An address can name a twin, the same run with one setting changed (twin.go). Its page shows both: each is an
+// ordinary run that its lab draws as it draws any ([Frame]), and what differs between the two drawings is found
+// and marked here, for every lab (pair.go, differ.go).
 package labs

@@ -9,10 +9,11 @@ import (
 	"loglab/labs/view"
 )
 
-// How many events the log of a page lists; fewer beside an open inspector.
+// How many events the log of a page lists: fewer beside an open inspector, and of two runs fewer of each.
 const (
-	shownEvents  = 20
-	besideOthers = 10
+	shownEvents      = 20
+	besideOthers     = 10
+	besideBothOthers = 6
 )
 
 // events lists what happened last, newest first. Single messages and waiting fetches are left out: they
@@ -21,7 +22,11 @@ func events(f Frame) view.Events {
 	j := f.Cluster.Journal()
 	var list view.Events
 	left, most := 0, shownEvents
-	if f.Address.At.Kind != "" || f.Address.Why != 0 {
+	open := f.Address.Shown() != Target{} || f.Address.Why != 0 || f.Address.Vs.Why != 0
+	switch two := f.Beside != nil; {
+	case open && two:
+		most = besideBothOthers
+	case open || two:
 		most = besideOthers
 	}
 	for e := range j.Backward() {
@@ -36,7 +41,7 @@ func events(f Frame) view.Events {
 		list.Lines = append(list.Lines, EventLine(f.Address, e))
 	}
 	if left > 0 {
-		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", kafka.Thousands(left), f.Address)
+		list.More = fmt.Sprintf("%s more, messages and waiting fetches among them; loglab run '%s' prints all.", kafka.Thousands(left), f.Address.Alone())
 	}
 	return list
 }
@@ -113,8 +118,8 @@ func CloseInspector(a Address) view.Link {
 	return Replace("close", "Close", a.WithTarget(Target{}))
 }
 
-// change says in one sentence what the tick shown brought.
-func change(f Frame) string {
+// changes says in a few words what the tick shown brought.
+func changes(f Frame) string {
 	j := f.Cluster.Journal()
 	var written, read, rolled, commands int
 	for e := range j.Of(f.Address.tick()) {
@@ -140,7 +145,7 @@ func change(f Frame) string {
 	add(read, "record", "read")
 	add(rolled, "segment", "begun")
 	if len(parts) == 0 {
-		parts = []string{"nothing was written or read"}
+		return "nothing was written or read"
 	}
-	return fmt.Sprintf("Tick %d: %s.", f.Address.T, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }

@@ -21,7 +21,8 @@ type Lab struct {
 	Packages []string  // whose simplifications its page shows: "engine/broker", …
 	// Spec says what runs under these values.
 	Spec func(Values) (*engine.Spec, error)
-	// Build draws the frame: picture, reading, actions and inspector. The rest is already there.
+	// Build draws the frame: picture, reading, actions and inspector. The rest is already there. What it puts on
+	// a page belongs to that page alone: it is marked where two runs differ.
 	Build func(Frame, *view.Page)
 }
 
@@ -127,4 +128,7 @@ type Frame struct {
 	Address Address
 	Cluster *engine.Cluster // at the tick of the address, its commands carried out; only read
 	View    engine.View     // of Cluster
+	// Beside is the state of the other run where the page shows two; nil: it shows one. There is less room then:
+	// a lab draws fewer places and strips, and the same of both where it can, so that eyes can compare them.
+	Beside *engine.View
 }

@@ -20,17 +20,23 @@ func newPage(f Frame) *view.Page {
 		Lab: a.Lab.Name, Title: a.Lab.Title, Goal: a.Lab.Goal, Address: a.String(), Path: a.Path(),
 		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
 		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
-		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a), Events: events(f),
-		Change: change(f), Limits: limits(a.Lab),
+		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a),
+		Change: fmt.Sprintf("Tick %d: %s.", a.T, changes(f)), Limits: limits(a.Lab),
 	}
 	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
-	if a.Why != 0 {
+	fill(f, p)
+	return p
+}
+
+// fill draws what comes from the state of one run: events, causes and what its lab adds.
+func fill(f Frame, p *view.Page) {
+	p.Events = events(f)
+	if f.Address.Why != 0 {
 		p.Inspector = why(f)
 	}
-	a.Lab.Build(f, p)
-	return p
+	f.Address.Lab.Build(f, p)
 }
 
 // setupName names the set-up of a frame: all that decides it, which is the address but for the tick shown and
@@ -136,7 +142,8 @@ func nearest(n, at, most int) (from, to int) {
 }
 
 // SettingsForm makes a form of some of the lab's settings; the rest of the address goes along unseen, but
-// for the inspector, which may look at something that the new run does not have.
+// for the inspector, which may look at something that the new run does not have. Its second button shows the
+// run with the one setting that was changed beside the run as it is.
 func SettingsForm(a Address, id, title, submit string, names ...string) view.Form {
 	form := view.Form{ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Hidden: HiddenParams(a, append(names, "at", "why")...)}
 	for _, name := range names {
@@ -145,6 +152,9 @@ func SettingsForm(a Address, id, title, submit string, names ...string) view.For
 				form.Fields = append(form.Fields, field(s, a.Values.Text(name)))
 			}
 		}
+	}
+	if own := ownValues(a, names); len(own.Value) <= maxTwin {
+		form.Second = &view.Button{Text: "Compare", Label: "Compare with the run shown: change one setting first", Param: own}
 	}
 	return form
 }

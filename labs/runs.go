@@ -57,6 +57,7 @@ type Runs struct {
 	checkpoints *cache[point, *engine.Cluster] // never ticked, only cloned
 	pages       *cache[string, *view.Page]
 	ends        *cache[runHash, end]
+	same        *cache[[2]point, uint64] // how many events two runs have that are the same up to there
 	flights     map[point]*flight
 	stats       Stats
 	short, long *queue
@@ -94,6 +95,7 @@ func NewRuns(budget int64) *Runs {
 		checkpoints: newCache[point, *engine.Cluster](budget * 3 / 4),
 		pages:       newCache[string, *view.Page](budget / 4),
 		ends:        newCache[runHash, end](1 << 20),
+		same:        newCache[[2]point, uint64](1 << 20),
 		flights:     map[point]*flight{},
 		short:       newQueue(shortPerCore*cores, shortWaiting),
 		long:        newQueue(max(1, cores-1), longWaiting),
@@ -120,11 +122,11 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 		return p, nil
 	}
 	r.mu.Unlock()
-	c, err := r.Cluster(ctx, a)
+	c, twin, err := r.clusters(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	p, err := buildPage(a, c)
+	p, err := r.buildPage(a, c, twin)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +137,37 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	return p, nil
 }
 
+// Prepare replays all that the page of an address shows; the page is then quickly drawn. Errors are those of
+// [Runs.Page].
+func (r *Runs) Prepare(ctx context.Context, a Address) error {
+	_, _, err := r.clusters(ctx, a)
+	return err
+}
+
+// clusters gives the run of an address and its twin, nil where it has none, one replayed after the other.
+func (r *Runs) clusters(ctx context.Context, a Address) (own, twin *engine.Cluster, err error) {
+	if own, err = r.Cluster(ctx, a); err != nil || !a.HasTwin() {
+		return own, nil, err
+	}
+	if twin, err = r.Cluster(ctx, a.other()); err != nil {
+		return nil, nil, &TwinError{runName(a.other()), err}
+	}
+	return own, twin, nil
+}
+
 // buildPage draws a frame; a panic on the way is an invariant that broke.
-func buildPage(a Address, c *engine.Cluster) (p *view.Page, err error) {
+func (r *Runs) buildPage(a Address, c, twin *engine.Cluster) (p *view.Page, err error) {
 	defer broken(a, &err)
-	return newPage(Frame{Address: a, Cluster: c, View: c.View()}), nil
+	own := Frame{Address: a, Cluster: c, View: c.View()}
+	if twin == nil {
+		return newPage(own), nil
+	}
+	pair := pairPoints{points(a), points(a.other())}
+	p = newPair(own, Frame{Address: a.other(), Cluster: twin, View: twin.View()}, r.knownSame(pair, a.T))
+	if len(p.Twin.By[0]) == 0 {
+		r.keepSame(pair.at(a.T), uint64(c.Journal().Len()))
+	}
+	return p, nil
 }
 
 // broken turns a panic into a BrokenError.

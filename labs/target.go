@@ -31,7 +31,7 @@ const (
 )
 
 // errTarget says what may stand in "at".
-var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5")
+var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {

@@ -186,7 +186,9 @@ function drain() {
 	if (control.dataset.play) return play(control.dataset.play)
 	if (control.localName === 'form') for (const field of control.elements) typed.delete(field.id)
 	if (control.dataset.step) return load(stepped(control), 'replaceState', next)
-	load(target(control, next), historyOf(control), next)
+	const address = target(control, next)
+	if (next.name === 'beside') control.reset() // what was changed is the twin's; the form is the run's own
+	load(address, historyOf(control), next)
 }
 
 // historyOf is the history method that takes the address to which a control leads.

@@ -15,7 +15,7 @@ import (
 // Whatever is asked for, the answer is one of those that the site gives, and never a fault of its own.
 func FuzzRequest(f *testing.F) {
 	for _, path := range []string{"/", "/lab/partitions", "/frame/lab/partitions", "/play/lab/partitions", "/file/lab/partitions", "/embed/lab/partitions", "/frame/embed/lab/partitions", "/play/embed/lab/partitions", "/frame/play/embed/lab/partitions", "/oembed", "/store", "/glossary", "/glossary/offset", "/static/lab.css", "/healthz", "/metrics", "//", "/lab/", "/lab/../x"} {
-		for _, query := range []string{"", "v=1&t=3", "t=-1", "partitions=64&consumers=64&rate=100&t=9&at=record:orders-0:3", "do=1:pause+c1&do=2:wait+5s&t=4&why=90", "z=AwA&t=2", "from=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA&t=3", "keys=a%0A%0Ab&datastar=%7B%7D&theme=dark"} {
+		for _, query := range []string{"", "v=1&t=3", "t=-1", "partitions=64&consumers=64&rate=100&t=9&at=record:orders-0:3", "do=1:pause+c1&do=2:wait+5s&t=4&why=90", "z=AwA&t=2", "vs=partitions:6&t=4&at=vs:node:c1", "rate=2&beside=rate%3D3", "from=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA&t=3", "keys=a%0A%0Ab&datastar=%7B%7D&theme=dark"} {
 			f.Add(path, query)
 		}
 	}

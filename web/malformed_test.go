@@ -108,6 +108,29 @@ var malformedKinds = []struct {
 			"message:1.5", "node:", "node:"+letters(r, 65+r.IntN(500)), "Record:orders-0:5", " record:orders-0:5", "record:"+letters(r, 300)+"-0:5", "\x00", ":::", letters(r, 5)+":1")
 		return malformed{query: "at=" + url.QueryEscape(value), where: "at", says: []string{"record:PARTITION:OFFSET"}}
 	}},
+	{"a twin that is none", func(r *rand.Rand) malformed {
+		value := pick(r, "", "rate", "x"+letters(r, 5)+":1", ":", ":1", "seed:2", "do:1:wait 1s", "Rate:1", " rate:1", "vs:rate:1", letters(r, 2000), "\x00", "t:5", "rate=1")
+		return malformed{query: "vs=" + url.QueryEscape(value), where: "vs", says: []string{"SETTING:VALUE", "partitions, baseline"}}
+	}},
+	{"a twin of no such value", func(r *rand.Rand) malformed {
+		name, allowed := pick(r, "partitioner", "assignor", "draw"), "allowed are"
+		value := pick(r, "", letters(r, 6)+"x", "RANGE", "range ", "murmur2:", letters(r, 1000))
+		if r.IntN(2) == 0 {
+			name, allowed, value = pick(r, "rate", "partitions", "work"), "a whole number from", pick(r, "", "-1", "5001", "x", "1.5", ":1", "1:", " 1", strings.Repeat("9", 100))
+		}
+		return malformed{query: "vs=" + name + ":" + url.QueryEscape(value), where: "vs", says: []string{"of " + name + " " + allowed}}
+	}},
+	{"not one setting changed", func(r *rand.Rand) malformed {
+		query := pick(r, "", "rate=3&", "rate=9&hot=7&", "rate=9&hot=7&work=3&") + "beside=" + url.QueryEscape("rate=3&hot=50&work=0")
+		return malformed{query: query, where: "beside", says: []string{"one setting of the form is allowed to differ"}}
+	}},
+	{"something of no twin", func(r *rand.Rand) malformed {
+		name, value := "at", pick(r, "vs:node:c1", "vs:record:orders-0:5", "vs:message:3")
+		if r.IntN(2) == 0 {
+			name, value = "why", "vs:"+fmt.Sprint(1+r.IntN(1000))
+		}
+		return malformed{query: name + "=" + value, where: name, says: []string{"the address has no vs"}}
+	}},
 	{"an event that is none", func(r *rand.Rand) malformed {
 		return malformed{query: "why=" + url.QueryEscape(pick(r, "", "x", "-1", "1.5", "4294967296", strings.Repeat("7", 50), "first", "\x00")), where: "why", says: []string{"the number of an event"}}
 	}},
@@ -151,7 +174,7 @@ var malformedKinds = []struct {
 
 // parameters are names that the partition explorer knows.
 var parameters = []string{"v", "partitions", "baseline", "consumers", "assignor", "partitioner", "keyless", "keys", "rate", "seed", "do", "t", "horizon", "at", "why", "pace", "theme",
-	"work", "destination", "metadata", "second", "key-by", "draw", "zipf", "hot", "z", "from", "without", "range", "size", "still", "chrome"}
+	"work", "destination", "metadata", "second", "key-by", "draw", "zipf", "hot", "z", "from", "without", "range", "size", "still", "chrome", "vs", "beside"}
 
 // number puts a value where a whole number is wanted.
 func number(r *rand.Rand, value string) malformed {

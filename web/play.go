@@ -61,7 +61,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 
 // event is the frame of an address as one event of a stream, for a page that has a set-up of that name.
 func (s *Site) event(ctx context.Context, address labs.Address, has string) ([]byte, error) {
-	if _, err := s.runs.Cluster(ctx, address); err != nil { // a long replay is no stream's turn
+	if err := s.runs.Prepare(ctx, address); err != nil { // a long replay is no stream's turn
 		return nil, err
 	}
 	done, err := s.streams.turn(ctx)

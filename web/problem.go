@@ -96,6 +96,7 @@ func describe(site labs.Site, err error) page.Problem {
 	var known problem
 	var address *labs.AddressError
 	var limit *labs.LimitError
+	var twin *labs.TwinError
 	var broken *labs.BrokenError
 	var long *labs.LongError
 	var missing *labs.MissingError
@@ -128,7 +129,11 @@ func describe(site labs.Site, err error) page.Problem {
 			Facts: []page.Fact{{Name: "Where", Value: address.Param}, {Name: "Found", Value: address.Found}, {Name: "Allowed", Value: address.Allowed}},
 		}
 	case errors.As(err, &limit):
-		return page.Problem{Status: http.StatusUnprocessableEntity, Title: "This run is too large", Text: limit.Error()}
+		p := page.Problem{Status: http.StatusUnprocessableEntity, Title: "This run is too large", Text: limit.Error()}
+		if errors.As(err, &twin) {
+			p.Title, p.Facts = "The second run is too large", []page.Fact{{Name: "Where", Value: "vs"}, {Name: "Found", Value: twin.Run}}
+		}
+		return p
 	case errors.As(err, &broken):
 		return page.Problem{
 			Status: http.StatusInternalServerError, Title: "Log Lab is at fault",

@@ -52,12 +52,13 @@ func sendForm(t *testing.T, s *Site, fields []view.Param, files ...view.Param) *
 	return sendBody(s, form.FormDataContentType(), &body)
 }
 
-// fieldsOf reads the fields of a form of a page as a browser would send them.
+// fieldsOf reads the fields of a form of a page as a browser would send them with its first button, which has
+// no name.
 func fieldsOf(t *testing.T, page, id string) []view.Param {
 	t.Helper()
 	var fields []view.Param
 	for n := range elementByID(t, page, id).Descendants() {
-		if n.Type == html.ElementNode && attribute(n, "name") != "" && attribute(n, "type") != "file" {
+		if n.Type == html.ElementNode && n.Data != "button" && attribute(n, "name") != "" && attribute(n, "type") != "file" {
 			value := attribute(n, "value")
 			if n.Data == "textarea" {
 				value = strings.Trim(textOf(n), " ")

@@ -18,6 +18,12 @@ const (
 	stripsShown  = 10
 	columnsShown = 16
 	keysShown    = 60 // in the table, over all partitions shown
+
+	// Of each run where two stand beside each other.
+	stripsBeside  = 6
+	columnsBeside = 10
+	keysBeside    = 24
+	membersBeside = 12
 )
 
 // layout is a frame with what the parts of the page share.
@@ -33,6 +39,9 @@ type layout struct {
 	late     map[place]string  // what a record's part in an event that was seen late is; only looked up
 	lateKeys map[string]bool   // keys whose entities have late events; only looked up
 	first    int               // the first partition drawn
+	strips   int               // drawn at most
+	columns  int               // places of a strip
+	keys     int               // in the table
 }
 
 // place is where a record stands.
@@ -56,7 +65,10 @@ type news struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}}
+	l := &layout{Frame: f, baseline: f.Address.Values.Int("baseline"), places: map[string]int{}, strips: stripsShown, columns: columnsShown, keys: keysShown}
+	if f.Beside != nil {
+		l.strips, l.columns, l.keys = stripsBeside, columnsBeside, keysBeside
+	}
 	for i, name := range partitioners(f.Address.Values) {
 		rule, err := partitioner.ByName(name)
 		if err != nil {
@@ -77,8 +89,8 @@ func newLayout(f labs.Frame) *layout {
 	}
 	l.findNews()
 	l.findLate()
-	if selected := int(f.Address.At.Partition.Partition); f.Address.At.Partition.Topic == topic && selected < l.partitions() {
-		l.first = selected - selected%stripsShown
+	if at := f.Address.Shown().Partition; at.Topic == topic && int(at.Partition) < l.partitions() {
+		l.first = int(at.Partition) - int(at.Partition)%l.strips
 	}
 	return l
 }

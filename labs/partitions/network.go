@@ -9,8 +9,11 @@ import (
 	"loglab/labs/view"
 )
 
-// envelopesShown is how many messages a lane shows at most.
-const envelopesShown = 8
+// How many messages a lane shows at most; fewer where two runs stand beside each other.
+const (
+	envelopesShown  = 8
+	envelopesBeside = 4
+)
 
 // network draws the envelopes between the producers, the broker and the group.
 func (l *layout) network() view.Network {
@@ -57,7 +60,10 @@ func (l *layout) isMember(node kafka.NodeID) bool {
 // lane draws the messages whose client is on that side.
 func (l *layout) lane(name string, isClient func(kafka.NodeID) bool) view.Lane {
 	lane := view.Lane{Name: name, Empty: "nothing on its way"}
-	left := 0
+	left, most := 0, envelopesShown
+	if l.Beside != nil {
+		most = envelopesBeside
+	}
 	for _, m := range l.View.UnderWay {
 		client := m.From
 		if m.Answer {
@@ -65,7 +71,7 @@ func (l *layout) lane(name string, isClient func(kafka.NodeID) bool) view.Lane {
 		}
 		switch {
 		case !isClient(client):
-		case len(lane.Items) == envelopesShown:
+		case len(lane.Items) == most:
 			left++
 		default:
 			lane.Items = append(lane.Items, l.envelope(m, l.isMember(client) == m.Answer))

@@ -2,6 +2,7 @@ package partitions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loglab/engine"
@@ -34,14 +35,19 @@ func (l *layout) picture() view.Picture {
 		p.Legend = append(p.Legend, view.Key{Kind: "moved", Text: fmt.Sprintf("its key had another partition with %d", l.baseline)})
 	}
 	for _, m := range members {
-		p.Members = append(p.Members, drawMember(m))
+		if l.drawn(m) {
+			p.Members = append(p.Members, drawMember(m))
+		}
 	}
-	end := min(l.first+stripsShown, l.partitions())
+	if left := len(members) - len(p.Members); left > 0 {
+		p.MoreMembers = kafka.Count(left, "more consumer")
+	}
+	end := min(l.first+l.strips, l.partitions())
 	for i := l.first; i < end; i++ {
 		p.Strips = append(p.Strips, l.strip(i))
 	}
-	for first := 0; l.partitions() > stripsShown && first < l.partitions(); first += stripsShown {
-		last := min(first+stripsShown, l.partitions()) - 1
+	for first := 0; l.partitions() > l.strips && first < l.partitions(); first += l.strips {
+		last := min(first+l.strips, l.partitions()) - 1
 		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
 		link := open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
 		link.Label = "Partitions " + link.Text
@@ -49,6 +55,14 @@ func (l *layout) picture() view.Picture {
 		p.Pages = append(p.Pages, link)
 	}
 	return p
+}
+
+// drawn says whether a member is drawn: all are, but of many beside those of another run only those that read
+// a partition which is.
+func (l *layout) drawn(m engine.MemberView) bool {
+	return l.Beside == nil || len(l.View.Groups[0].Members) <= membersBeside || slices.ContainsFunc(m.Assignment, func(a engine.PositionView) bool {
+		return int(a.Partition) >= l.first && int(a.Partition) < l.first+l.strips
+	})
 }
 
 func drawMember(m engine.MemberView) view.Member {
@@ -72,19 +86,11 @@ func drawMember(m engine.MemberView) view.Member {
 func (l *layout) strip(i int) view.Strip {
 	p, r := l.View.Partitions[i], l.readers[i]
 	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
-	first := max(start, end-columnsShown+1) // one place stays free for the next record
-	at := l.Address.At
-	selected := kafka.NoOffset
-	if at.Partition == p.TopicPartition && (at.Kind == labs.RecordTarget || at.Kind == labs.BatchTarget) {
-		selected = kafka.Offset(at.Number)
-		if selected < first {
-			first = max(start, selected-columnsShown/2)
-		}
-	}
+	first, selected := l.windowOf(i), selectedIn(l.Address.At, p)
 	name := p.TopicPartition.String()
 	s := view.Strip{
 		ID: "strip-" + name, Name: name, Owner: "nobody reads it", At: logTarget(labs.SegmentTarget, p.TopicPartition, lastSegment(p)).String(),
-		First: int64(first), Columns: columnsShown, Empty: "no records yet",
+		First: int64(first), Columns: l.columns, Empty: "no records yet",
 		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
 	if r != nil {
@@ -95,15 +101,15 @@ func (l *layout) strip(i int) view.Strip {
 		s.Empty = "its broker has not heard of it yet"
 	}
 	s.Grew = l.whyLink("count-"+name, s.Count, l.news[i].appended)
-	for _, rec := range window(p, first, columnsShown) {
+	for _, rec := range window(p, first, l.columns) {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
 	}
-	s.Flags = flags(first, start, end, r)
+	s.Flags = flags(first, start, end, l.columns, r)
 	if first > start {
-		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-columnsShown/2))
+		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-kafka.Offset(l.columns/2)))
 	}
 	if last := first + kafka.Offset(len(s.Cells)); last < end {
-		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+columnsShown/2))
+		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+kafka.Offset(l.columns/2)))
 	}
 	return s
 }
@@ -114,6 +120,32 @@ func lastSegment(p engine.PartitionView) kafka.Offset {
 		return 0
 	}
 	return p.Log.Segments[len(p.Log.Segments)-1].BaseOffset
+}
+
+// windowOf gives the offset at which the drawn part of a partition's log begins: where its end is in sight, or
+// else the record in the inspector. Two runs beside each other begin at the same offset where both have it.
+func (l *layout) windowOf(i int) kafka.Offset {
+	p := l.View.Partitions[i]
+	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
+	most := kafka.Offset(l.columns)
+	first := max(start, end-most+1) // one place stays free for the next record
+	if l.Beside != nil && i < len(l.Beside.Partitions) {
+		if common := l.Beside.Partitions[i].Log.LogEndOffset - most + 1; common > first && common < end {
+			first = common
+		}
+	}
+	if selected := selectedIn(l.Address.Shown(), p); selected != kafka.NoOffset && selected < first {
+		first = max(start, selected-most/2)
+	}
+	return first
+}
+
+// selectedIn gives the offset of a partition's record or batch that a target names; NoOffset: none.
+func selectedIn(at labs.Target, p engine.PartitionView) kafka.Offset {
+	if at.Partition == p.TopicPartition && (at.Kind == labs.RecordTarget || at.Kind == labs.BatchTarget) {
+		return kafka.Offset(at.Number)
+	}
+	return kafka.NoOffset
 }
 
 // whyLink makes of a number that changed in this tick a link to the causes; nil where it did not.
@@ -172,10 +204,10 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 }
 
 // flags marks the ends of the log and the reader's position in the window that begins at first.
-func flags(first, start, end kafka.Offset, r *reader) []view.Flag {
+func flags(first, start, end kafka.Offset, columns int, r *reader) []view.Flag {
 	var list []view.Flag
 	add := func(offset kafka.Offset, kind view.FlagKind, text string) {
-		if column := int(offset - first); column >= 0 && column < columnsShown {
+		if column := int(offset - first); column >= 0 && column < columns {
 			list = append(list, view.Flag{Column: column, Kind: kind, Text: fmt.Sprintf("%s %d", text, offset)})
 		}
 	}
@@ -195,8 +227,8 @@ func (l *layout) table() view.Table {
 	if len(l.senders) > 1 {
 		t.Head[2] = "Keys, as p0 places them"
 	}
-	end := min(l.first+stripsShown, l.partitions())
-	each := max(keysShown/(end-l.first), 4)
+	end := min(l.first+l.strips, l.partitions())
+	each := max(l.keys/(end-l.first), 4)
 	total := l.records()
 	for i := l.first; i < end; i++ {
 		p := l.View.Partitions[i]

@@ -32,6 +32,7 @@ type Page struct {
 	Reading   []Paragraph
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
+	Twin      *Twin      // a second run; nil: there is one
 	Limits    []Limit
 	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
 	Sizes     []Link // the same in the other sizes
@@ -80,6 +81,7 @@ type Transport struct {
 	Jump                         Form   // a GET form whose one visible field is the tick
 	Position                     int    // place of the tick shown on the scrubber, 0 to 100
 	Marks                        []Mark
+	Differs                      *Mark // where two runs begin to differ; nil: nowhere so far, or there is one
 }
 
 // Mark is a place on the scrubber where something happened or will happen.
@@ -98,11 +100,19 @@ type Form struct {
 	Action string  // path
 	Hidden []Param // the rest of the address, in canonical order
 	Fields []Field
-	Submit string // text of the button
-	Go     string // as in Link
-	Note   string // one plain sentence under the fields; empty: none
-	Links  []Link // ready-made choices beside the form
-	Post   bool   // posted with its files; the answer leads to the next address
+	Submit string  // text of the button
+	Second *Button // a second one, which sends a parameter of its own; nil: none
+	Go     string  // as in Link
+	Note   string  // one plain sentence under the fields; empty: none
+	Links  []Link  // ready-made choices beside the form
+	Post   bool    // posted with its files; the answer leads to the next address
+}
+
+// Button is one of a form's that sends a parameter of its own.
+type Button struct {
+	Text  string
+	Label string // accessible name when Text says too little
+	Param Param
 }
 
 // Param is one name and value of an address.
@@ -173,8 +183,10 @@ type Span struct {
 
 // Events is the log of what happened, newest first.
 type Events struct {
-	Lines []EventLine
-	More  string // what is not listed, in words; empty: all is
+	Run    string // as in Picture
+	Prefix string // as in Picture
+	Lines  []EventLine
+	More   string // what is not listed, in words; empty: all is
 }
 
 // EventLine is one event of the journal.

@@ -1,21 +1,25 @@
 package view
 
-// Picture is the state of the cluster as it is drawn.
+// Picture is the state of the cluster as it is drawn. Each Differs in its parts says that the picture beside
+// it, of the other run, has something else there, or nothing.
 type Picture struct {
-	Title   string // "Topic orders · 4 partitions · consumer group billing"
-	Legend  []Key
-	Members []Member
-	Strips  []Strip
-	Pages   []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
-	Network Network
-	Tables  []Table
-	Hidden  []Param // the address without "at": a cell is a button "at" in one GET form
-	Path    string  // that form's action
+	Run         string // which of two runs it is of, "acks = all"; empty: there is one
+	Prefix      string // begins the ids of its fixed parts: "" or, where it is the second on a page, "vs-"
+	Title       string // "Topic orders · 4 partitions · consumer group billing"
+	Legend      []Key
+	Members     []Member
+	MoreMembers string // members not drawn, in words; empty: all are
+	Strips      []Strip
+	Pages       []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Network     Network
+	Tables      []Table
+	Hidden      []Param // the address without "at": a cell is a button "at" in one GET form
+	Path        string  // that form's action
 }
 
 // Key explains one sign of the picture.
 type Key struct {
-	Kind string // "waiting", "read", "new", "segment", "batch", "moved", "late"
+	Kind string // "waiting", "read", "new", "segment", "batch", "moved", "late", "differs"
 	Text string
 }
 
@@ -26,6 +30,8 @@ type Member struct {
 	State string // "working", "idle", "paused"
 	Text  string // "orders-0, orders-1" or why it is idle
 	At    string // value of "at" that opens it
+
+	Differs bool
 }
 
 // Strip is one partition's log, growing to the right. It shows a window of Columns places from offset
@@ -46,6 +52,10 @@ type Strip struct {
 	Grew    *Link  // why Count changed in this tick; nil: it did not
 	Moved   *Link  // why Lag changed in this tick; nil: it did not
 	Empty   string // what to say when there is no record
+
+	Differs      bool // Owner does, or the other picture has no such strip
+	CountDiffers bool
+	LagDiffers   bool
 }
 
 // Cell is one record.
@@ -63,6 +73,7 @@ type Cell struct {
 	BatchStart   bool   // first record of a batch
 	SegmentStart bool   // first record of a segment
 	Selected     bool
+	Differs      bool
 }
 
 // Flag marks a place under a strip.
@@ -70,6 +81,8 @@ type Flag struct {
 	Column int // 0 is the first place of the window
 	Kind   FlagKind
 	Text   string
+
+	Differs bool
 }
 
 // FlagKind says what a flag stands for.
@@ -115,6 +128,7 @@ type Message struct {
 	At       string
 	Right    bool // it goes from the left stop to the right one
 	Response bool
+	Differs  bool
 }
 
 // Table is rows of text under a head.
@@ -125,12 +139,15 @@ type Table struct {
 	Rows    []Row
 	Mono    bool   // bytes and offsets: monospaced
 	More    string // rows left out, in words
+
+	Differs bool // Caption does, or the other picture has no such table
 }
 
 // Row is one row of a table. Its first item heads it.
 type Row struct {
 	Items    [][]Item
 	Selected bool
+	Differs  []bool // by place in Items; nil: nothing does
 }
 
 // Item is a piece of text in a table's cell: a key in a list of keys, a number, a sentence.

@@ -17,6 +17,9 @@ func largest() string {
 	return "/lab/partitions?" + query.Encode()
 }
 
+// largestTwo is the largest beside another.
+func largestTwo() string { return largest() + "&vs=partitioner:crc32" }
+
 // longKeys are the longest keys that fit an address, a few.
 func longKeys() string {
 	keys := strings.Repeat("W", 700) + "\n" + strings.Repeat("i", 700) + "\n" + strings.Repeat("word ", 140) + "\nshort"
@@ -43,6 +46,8 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"still": "/embed" + explorer + "&t=20&still=1", "wide still": "/embed" + explorer + "&partitions=64&rate=100&t=40&size=projector&still=1",
 		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
 		"largest":         largest(), "long keys": longKeys(), "many commands": manyCommands(),
+		"two runs": explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3", "two large runs": largestTwo(), "two in a minimal frame": "/embed" + explorer + "&t=14&vs=partitions:12&chrome=minimal",
+		"two stills": "/embed" + explorer + "&t=14&vs=partitions:12&still=1", "two projected": explorer + "&t=14&vs=keys:a%0A" + strings.Repeat("W", 700) + "&size=projector",
 	} {
 		for _, width := range []int{320, 640, 1280} { // 640: 1280 at a zoom of 200 %
 			b.size(width, 800)
@@ -77,6 +82,11 @@ func TestElements(t *testing.T) {
 		"why":             explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&why=5000",
 		"one partition":   explorer + "&partitions=1&keys=1000&rate=100&t=200&at=batch:orders-0:500",
 		"many commands":   manyCommands(),
+		"two runs":        explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3",
+		"two large runs":  largestTwo(),
+		"two with causes": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&second=crc32-random&t=40&vs=baseline:7&why=vs:5000",
+		"two and message": strings.Replace(largestTwo(), "at=record%3Aorders-5%3A3", "at=vs:message:3194", 1),
+		"two with a find": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&vs=work:1&at=vs:find:orders-5:33",
 	} {
 		b.open(address)
 		n := b.count("#lab, #lab *")

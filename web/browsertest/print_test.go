@@ -25,6 +25,7 @@ func TestPrinted(t *testing.T) {
 		"embed":   {embedded + query, true},
 		"minimal": {embedded + "&t=12&chrome=minimal", false},
 		"still":   {embedded + "&t=12&still=1", false},
+		"two":     {explorer + "&do=3:pause+c1&t=12&vs=work:20", true},
 	} {
 		b.open(test.address)
 		b.call(func(ctx context.Context) error {

@@ -228,3 +228,34 @@ func fixtureInspector(address func(int) string) *view.Inspector {
 		}},
 	}
 }
+
+// fixtureOfTwo is a frame of two runs with a mark of each kind.
+func fixtureOfTwo() *view.Page {
+	const address = "/lab/partitions?v=1&t=6&vs=rate:2"
+	picture := func(prefix, run, text, at string) view.Picture {
+		return view.Picture{
+			Run: run, Prefix: prefix, Title: "Topic orders", Path: "/lab/partitions", Hidden: []view.Param{{Name: "v", Value: "1"}, {Name: "vs", Value: "rate:2"}},
+			Members: []view.Member{{ID: prefix + "c0", Name: "c0", State: "working", Text: "orders-0", At: at + "node:c0", Differs: true}}, MoreMembers: "8 more consumers",
+			Strips: []view.Strip{{
+				ID: prefix + "strip-orders-0", Name: "orders-0", Owner: "read by c0", At: at + "segment:orders-0:0", Columns: 3, Count: "1 record", Lag: "1 to read", Differs: true, CountDiffers: true, LagDiffers: true,
+				Cells: []view.Cell{{ID: prefix + "r-0-0", Text: text, Offset: "0", At: at + "record:orders-0:0", Label: "offset 0, key " + text + ", not so in the other run", Differs: true}},
+				Flags: []view.Flag{{Column: 1, Kind: view.LogEnd, Text: "end 1", Differs: true}},
+			}},
+			Network: view.Network{
+				Title: "On the network", Stops: []view.Stop{{Name: "Producers"}, {Name: "Broker"}},
+				Lanes: []view.Lane{{Name: "between", Items: []view.Message{{ID: prefix + "m-1", From: "p0", To: "b1", Text: "Produce request", When: "in 5 ms", At: at + "message:1", Differs: true}}}},
+			},
+			Tables: []view.Table{{ID: prefix + "keys", Caption: "Keys", Differs: true, Rows: []view.Row{{Items: [][]view.Item{view.Plain("orders-0"), view.Plain(text)}, Differs: []bool{false, true}}}}},
+		}
+	}
+	return &view.Page{
+		Picture: picture("", "rate = 1", "a", ""), Reading: []view.Paragraph{{{Text: "Only here."}}},
+		Twin: &view.Twin{
+			First:   view.Paragraph{{Text: "The runs differ from ", Strong: true}, {Text: "tick 3", Href: "/lab/partitions?v=1&t=3&vs=rate:2", Go: "replace"}},
+			By:      [2]view.Paragraph{{{Text: "rate = 1: ", Strong: true}, {Text: "a"}}, {{Text: "rate = 2: ", Strong: true}, {Text: "b", Href: address + "&why=vs:3", Go: "replace"}}},
+			OneRun:  view.Link{ID: "one-run", Text: "Show one run", Href: "/lab/partitions?v=1&t=6", Go: "push"},
+			Legend:  []view.Key{{Kind: "differs", Text: "not so in the other run"}},
+			Picture: picture("vs-", "rate = 2", "b", "vs:"), Both: []view.Paragraph{{{Text: "In both."}}},
+		},
+	}
+}

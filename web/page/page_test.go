@@ -34,18 +34,20 @@ func render(t *testing.T, c templ.Component) string {
 func TestEachRegionIsDrawnAsItsGoldenFileSays(t *testing.T) {
 	p := fixture()
 	for name, component := range map[string]templ.Component{
-		"transport": ui.Transport(p.Transport, false),
-		"playing":   ui.Transport(view.Playing(*p, "/play"+p.Address).Transport, true),
-		"notices":   ui.Notices(p.Notices),
-		"setting":   ui.Setting(p.Settings[0]),
-		"actions":   ui.Actions(p.Actions),
-		"picture":   ui.Picture(p.Picture),
-		"reading":   ui.Reading(p.Reading),
-		"events":    ui.Events(p.Events),
-		"inspector": ui.Inspector(p.Inspector),
-		"nothing":   ui.Inspector(nil),
-		"limits":    ui.Limits(p.Limits),
-		"error":     Error(fixtureAssets, Problem{Status: 400, Title: "T", Text: "S.", Facts: []Fact{{"Found", "x"}}, Links: []Way{{"/", "All labs"}}}),
+		"transport":    ui.Transport(p.Transport, false),
+		"playing":      ui.Transport(view.Playing(*p, "/play"+p.Address).Transport, true),
+		"notices":      ui.Notices(p.Notices),
+		"setting":      ui.Setting(p.Settings[0]),
+		"actions":      ui.Actions(p.Actions),
+		"picture":      ui.Picture(p.Picture),
+		"pair":         ui.Pair(fixtureOfTwo()),
+		"pair-reading": ui.PairReading(fixtureOfTwo()),
+		"reading":      ui.Reading(p.Reading),
+		"events":       ui.Events(p.Events),
+		"inspector":    ui.Inspector(p.Inspector),
+		"nothing":      ui.Inspector(nil),
+		"limits":       ui.Limits(p.Limits),
+		"error":        Error(fixtureAssets, Problem{Status: 400, Title: "T", Text: "S.", Facts: []Fact{{"Found", "x"}}, Links: []Way{{"/", "All labs"}}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.ReplaceAll(render(t, component), "><", ">\n<") + "\n"

@@ -47,13 +47,17 @@ func lookClass(h head) string {
 }
 
 func frameClass(p *view.Page) string {
+	class := "lab"
 	switch {
 	case p.Still:
-		return "lab still"
+		class = "lab still"
 	case p.Minimal:
-		return "lab minimal"
+		class = "lab minimal"
 	}
-	return "lab"
+	if p.Twin != nil {
+		class += " two"
+	}
+	return class
 }
 
 // titleOfFrame names a frame where the page around it does not: "Partition explorer, tick 12".

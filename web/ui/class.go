@@ -47,7 +47,9 @@ func fieldClass(f view.Field) string {
 }
 
 func memberClass(m view.Member) string {
-	return classes{"member", m.State}.String()
+	c := classes{"member", m.State}
+	c.add("differs", m.Differs)
+	return c.String()
 }
 
 // memberText is what stands beside a member's name. That a node works, its sign says.
@@ -68,6 +70,7 @@ func messageClass(m view.Message) string {
 	c := classes{"message"}
 	c.add("response", m.Response)
 	c.add("right", m.Right)
+	c.add("differs", m.Differs)
 	return c.String()
 }
 
@@ -82,6 +85,7 @@ func cellClass(c view.Cell) string {
 	names.add("late", c.Late)
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
+	names.add("differs", c.Differs)
 	return names.String()
 }
 

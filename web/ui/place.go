@@ -73,6 +73,7 @@ func (f placedFlag) class() string {
 		c.add("before", true)
 	}
 	c.add("at-"+strconv.Itoa(column), true)
+	c.add("differs", f.Differs)
 	return c.String()
 }
 
