@@ -61,6 +61,7 @@ type Address struct {
 	head     *head        // the stored head that the address needs; nil: none
 	run      []view.Param // the parameters that decide the run, canonical: see spell
 	mirrored bool         // this is the address as the twin's frame has it: see other
+	next     bool         // the next turn is asked for: see Runs.Next
 }
 
 // Stamped is a command and the tick at which it runs.
@@ -189,6 +190,9 @@ func (a *Address) set(name, value string) error {
 	switch name {
 	case "from", "without", "z": // begin took them
 	case besideParam: // Read takes it, after all settings
+	case nextParam:
+		a.next = true
+		return setNumber(new(int), name, value, 1, 1)
 	case "":
 		return refuse("a parameter's name", name, "allowed are "+strings.Join(a.names(), ", "))
 	case "v":
@@ -227,7 +231,7 @@ var paces = []int{1, 2, 5, 10}
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
 	names := append([]string{"v", "from"}, settingNames(a.Lab)...)
-	return append(names, "seed", "without", "do", "z", "t", "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
+	return append(names, "seed", "without", "do", "z", "t", nextParam, "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 
 func setNumber(target *int, name, value string, min, max int) error {

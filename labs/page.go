@@ -88,6 +88,7 @@ func transport(f Frame) view.Transport {
 		Step:  step("step", "Step", "One tick on", "ArrowRight", a.WithTick(a.T+1), 1),
 		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.Horizon), "Space", a.WithTick(max(a.Horizon, a.T)), 0),
 		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
+		Next:  nextLink(a),
 		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, end, kafka.Thousands(f.View.Now)),
 		Jump: view.Form{
 			ID: "jump", Action: a.Path(), Hidden: HiddenParams(a, "t"), Submit: "Go", Go: "replace",

@@ -87,6 +87,12 @@ func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release
 	heads, release := s.heads(r.Context())
 	if a, err = heads.Parse(lab, site, query); err != nil {
 		release()
+		return a, release, inLab(lab, err)
+	}
+	if a.AsksNext() {
+		if a, err = s.runs.Next(r.Context(), a); err != nil {
+			release()
+		}
 	}
 	return a, release, inLab(lab, err)
 }

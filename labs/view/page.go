@@ -76,12 +76,13 @@ type Notice struct {
 
 // Transport moves along the run.
 type Transport struct {
-	Start, Back, Step, Play, End Link
-	Clock                        string // "tick 5 of 20 · 50 ms"
-	Jump                         Form   // a GET form whose one visible field is the tick
-	Position                     int    // place of the tick shown on the scrubber, 0 to 100
-	Marks                        []Mark
-	Differs                      *Mark // where two runs begin to differ; nil: nowhere so far, or there is one
+	Start, Back, Step, Next, Play, End Link
+
+	Clock    string // "tick 5 of 20 · 50 ms"
+	Jump     Form   // a GET form whose one visible field is the tick
+	Position int    // place of the tick shown on the scrubber, 0 to 100
+	Marks    []Mark
+	Differs  *Mark // where two runs begin to differ; nil: nowhere so far, or there is one
 }
 
 // Mark is a place on the scrubber where something happened or will happen.

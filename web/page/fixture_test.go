@@ -56,6 +56,7 @@ func fixtureTransport(address func(int) string, at func(int, ...view.Param) []vi
 	return view.Transport{
 		Start: view.Link{ID: "start", Href: address(0), Text: "Start", Label: "To the start, tick 0", Go: "replace", Key: "Home"},
 		Back:  view.Link{ID: "back", Href: address(5), Text: "Back", Label: "One tick back", Go: "replace", Step: -1, Key: "ArrowLeft"},
+		Next:  view.Link{ID: "next", Href: address(6) + "&next=1", Text: "Next event", Label: "To the next event that changes more than records and messages", Go: "replace", Key: "n"},
 		Step:  view.Link{ID: "step", Href: address(7), Text: "Step", Label: "One tick on", Go: "replace", Step: 1, Key: "ArrowRight", Primary: true},
 		Play:  view.Link{ID: "play", Href: address(6), Text: "Play", Go: "replace", Play: "/play" + address(6), Key: "Space"},
 		End:   view.Link{ID: "end", Href: address(20), Text: "End", Label: "To the end, tick 20", Go: "replace", Key: "End"},
