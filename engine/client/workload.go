@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -82,14 +81,16 @@ func (w Workload) key(index, version int) []byte {
 
 // value gives the value of an event. It names the entity where the key does not, and always the version.
 func (w Workload) value(entity string, version int) []byte {
-	text := eventWord + strconv.Itoa(version)
+	const digits = 20
+	b := make([]byte, 0, max(w.ValueBytes, len(entity)+1+len(eventWord)+digits))
 	if entity != "" && w.KeyBy != KeyByEntity && w.KeyBy != "" {
-		text = entity + " " + text
+		b = append(append(b, entity...), ' ')
 	}
-	if fill := w.ValueBytes - len(text); fill > 0 {
-		text += strings.Repeat(".", fill)
+	b = strconv.AppendInt(append(b, eventWord...), int64(version), 10)
+	for len(b) < w.ValueBytes {
+		b = append(b, '.')
 	}
-	return []byte(text)
+	return b
 }
 
 // eventWord stands before the version in a value.
