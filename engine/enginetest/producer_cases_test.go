@@ -71,6 +71,22 @@ func TestPART10Idempotent(t *testing.T) {
 	}
 }
 
+// PART-10, idempotent, and A is the first that the producer writes: the leader has no state of it, takes B and C with
+// the sequences 1 and 2 (facts §5.2, rule 5), and refuses A until delivery.timeout.ms = 120,000 ms are over.
+func TestPART10IdempotentWithoutState(t *testing.T) {
+	c := overtaken(t, 5, engine.IdempotenceOn)
+	give(t, c, "wait 2m")
+	if diff := cmp.Diff([]string{"0:B", "1:C"}, contents(t, c, 0)); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+	if got, want := errorsOf(c, "p0"), []string{"NOT_ENOUGH_REPLICAS", "OUT_OF_ORDER_SEQUENCE_NUMBER"}; !slices.Equal(got, want) {
+		t.Errorf("errors of A: %v, want %v", got, want)
+	}
+	if expired := last[journal.BatchExpired](t, c, "p0"); expired.Records != 1 || expired.Timeout != 120000 {
+		t.Errorf("%+v, want A to expire", expired)
+	}
+}
+
 // PART-11: the acknowledgement is lost, and the producer sends the record again.
 func TestPART11(t *testing.T) {
 	resend := func(idempotence engine.Idempotence) *engine.Cluster {
