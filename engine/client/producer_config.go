@@ -13,7 +13,7 @@ type ProducerConfig struct {
 	Topic             string
 	Partitioner       string       // of keyed records; a name of partitioner.Names
 	Keyless           string       // of records without a key; a name of partitioner.KeylessNames
-	AdaptiveKeyless   bool         // partitioner.adaptive.partitioning.enable: sticky draws longer queues more seldom
+	AdaptiveKeyless   bool         // partitioner.adaptive.partitioning.enable: sticky draws a partition with a longer queue less often
 	Linger            kafka.Millis // linger.ms
 	BatchSize         int          // batch.size, bytes
 	MaxRequestSize    int          // max.request.size, bytes

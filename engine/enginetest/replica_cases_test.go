@@ -23,7 +23,7 @@ func TestREP14(t *testing.T) {
 	expect(t, c, "the slowest follower is at 2", "leader=1 epoch=0 isr=[1 2 3] elr=[] b1=2/5 b2=2/5 b3=2/2")
 	give(t, c, "kill c0", "start c0", "wait 3s")
 	got := last[journal.RecordsRead](t, c, "c0")
-	if got.From != 0 && got.To != 2 {
+	if got.From != 0 || got.To != 2 {
 		t.Errorf("the new consumer read from %d to %d, want from 0 to 2", got.From, got.To)
 	}
 	if at, failed := read(c), all[journal.FetchFailed](c, "c0"); at != 2 || len(failed) > 0 {
