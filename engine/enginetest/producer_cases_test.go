@@ -184,6 +184,24 @@ func idle(t *testing.T, count int, expiration kafka.Millis, short, longer string
 // has another id than the case's 104.
 func TestPART13(t *testing.T) { idle(t, 7, 86_400_000, "wait 23h", "wait 2h") }
 
+// A producer whose leader is gone asks the other brokers that it knows of; one that knows of no other, because its
+// metadata is from when that one was alone, asks its bootstrap servers.
+func TestProducerFindsAnotherBroker(t *testing.T) {
+	for _, alone := range []string{fenced, "wait 310s"} { // metadata.max.age.ms = 300,000 ms
+		spec := replicated(3, 1)
+		spec.Cluster.UncleanElection = true
+		c := start(t, spec)
+		give(t, c, "kill b2", "kill b3", alone)
+		send(t, c, 0, 9)
+		give(t, c, "kill b1", fenced, "start b2", "start b3", "wait 3s")
+		expect(t, c, "1 is gone", "leader=2 epoch=2 isr=[2 3] elr=[] b1=down b2=0/0 b3=0/0")
+		give(t, c, "produce p0 - r10", "wait 3s")
+		if got := acknowledged(c, "p0"); len(got) != 11 {
+			t.Errorf("2 and 3 had been gone, %s: %d records are acknowledged, want 11", alone, len(got))
+		}
+	}
+}
+
 // PART-13, a producer without state and sequence 100; an hour is as good as a day here.
 func TestPART13Sequence100(t *testing.T) { idle(t, 100, 3_600_000, "wait 55m", "wait 20m") }
 

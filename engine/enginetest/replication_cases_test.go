@@ -199,7 +199,6 @@ func TestREP07(t *testing.T) {
 		if truncated.Position != 21 || truncated.EndOffset != 11 {
 			t.Errorf("the consumer at %d learned that the log ends at %d, want 21 and 11", truncated.Position, truncated.EndOffset)
 		}
-		// The producer knew of broker 1 alone, and has found the others by its bootstrap servers.
 		give(t, c, "produce p0 - n0", "wait 100ms", "produce p0 - n1", "wait 100ms", "produce p0 - n2", "wait 2s")
 		expect(t, c, "3 new records", "leader=2 epoch=2 isr=[2 3] elr=[] b1=down b2=14/14 b3=14/14")
 		give(t, c, "start b1", "wait 3s")

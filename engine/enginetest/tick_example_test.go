@@ -61,6 +61,21 @@ func TestTickExampleWithANextRecord(t *testing.T) {
 	})
 }
 
+// Facts §4.1: an answer carries the high watermark from before the fetch. The second record comes while the first is
+// on its way to the follower, so that fetch(1) is answered at once.
+func TestTickExampleHighWatermarkFromBefore(t *testing.T) {
+	c := start(t, replicated(2, 1))
+	give(t, c, "produce p0 - r0")
+	tick(t, c, 1)
+	give(t, c, "produce p0 - r1")
+	play(t, c, []frame{
+		{3, "leader=1 epoch=0 isr=[1 2] elr=[] b1=0/2 b2=0/1", 0, 0, "the follower has the first record, the leader both"},
+		{4, "leader=1 epoch=0 isr=[1 2] elr=[] b1=1/2 b2=0/1", 0, 0, "fetch(1) moves the high watermark to 1"},
+		{5, "leader=1 epoch=0 isr=[1 2] elr=[] b1=1/2 b2=0/2", 1, 1, "and brings the second record with high watermark 0"},
+		{6, "leader=1 epoch=0 isr=[1 2] elr=[] b1=2/2 b2=0/2", 1, 1, "fetch(2) moves the high watermark to 2"},
+	})
+}
+
 // Trap 2: acks=1 is answered at once, two hops before acks=all.
 func TestTickExampleWithAcks1(t *testing.T) {
 	spec := replicated(2, 1)
