@@ -83,4 +83,5 @@ var termOfKind = map[string]string{
 	"ProduceParked":           "acks",
 	"ProduceTimedOut":         "acks",
 	"DuplicateRecognised":     "idempotent-producer",
+	"ProducerStateExpired":    "idempotent-producer",
 }

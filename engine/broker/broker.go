@@ -193,17 +193,12 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	}
 	if b.expire <= now {
 		b.expire = now + producerExpirationCheck
-		for _, r := range b.replicas {
-			r.Log.ExpireProducers(b.clock(now))
-		}
+		b.expireProducers(t)
 	}
 	b.shutDownTimeOut(t)
 	b.ask(t)
 	return t.sends
 }
-
-// producerExpirationCheck is producer.id.expiration.check.interval.ms.
-const producerExpirationCheck kafka.Millis = 600_000
 
 // NextDue is when the next timer fires; ok is false when none is set.
 func (b *Broker) NextDue() (due kafka.Millis, ok bool) {

@@ -179,13 +179,17 @@ func (c *connections) count(node kafka.NodeID, key kmsg.Key) (n int) {
 	return n
 }
 
-// leastLoaded gives the server with the fewest requests in flight among those that the client may connect to;
-// of equal ones the first.
+// leastLoaded gives the server with the fewest requests in flight among those that the client may connect to by
+// now; of equal ones that to which a connection was lost the longest ago or never, then the first.
 //
 // Source: NetworkClient.leastLoadedNode, which begins at a random one.
 func (c *connections) leastLoaded(now kafka.Millis, nodes []kafka.NodeID) (best kafka.NodeID, ok bool) {
 	for _, node := range nodes {
-		if c.openAt(node) <= now && (!ok || c.unanswered(node) < c.unanswered(best)) {
+		n, open := c.unanswered(node), c.openAt(node)
+		if open > now {
+			continue
+		}
+		if !ok || n < c.unanswered(best) || n == c.unanswered(best) && open < c.openAt(best) {
 			best, ok = node, true
 		}
 	}

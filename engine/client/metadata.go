@@ -113,11 +113,18 @@ func (m *metadata) ask(now kafka.Millis, c *connections) []simnet.Send {
 
 // anyBroker gives the least loaded of the known brokers that can be reached, or of the bootstrap servers if
 // none is.
+//
+// A known broker whose wait ends at this very moment comes after the bootstrap servers: the waits of a broker
+// that is gone and of the next metadata request both grow to 1,000 ms and would end together for ever. Kafka's
+// jitter makes one of them end first.
 func (m *metadata) anyBroker(now kafka.Millis, c *connections) (kafka.NodeID, bool) {
-	if node, ok := c.leastLoaded(now, m.names); ok {
+	if node, ok := c.leastLoaded(now-1, m.names); ok {
 		return node, true
 	}
-	return c.leastLoaded(now, m.bootstrap)
+	if node, ok := c.leastLoaded(now, m.bootstrap); ok {
+		return node, true
+	}
+	return c.leastLoaded(now, m.names)
 }
 
 // reachableAt is when any broker can be sent to.

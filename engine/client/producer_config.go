@@ -13,6 +13,7 @@ type ProducerConfig struct {
 	Topic             string
 	Partitioner       string       // of keyed records; a name of partitioner.Names
 	Keyless           string       // of records without a key; a name of partitioner.KeylessNames
+	AdaptiveKeyless   bool         // partitioner.adaptive.partitioning.enable: sticky draws a partition with a longer queue less often
 	Linger            kafka.Millis // linger.ms
 	BatchSize         int          // batch.size, bytes
 	MaxRequestSize    int          // max.request.size, bytes
@@ -50,7 +51,7 @@ const maxInFlightForIdempotence = 5
 // Source: class ProducerConfig.
 func DefaultProducerConfig(topic string) ProducerConfig {
 	return ProducerConfig{
-		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", Linger: 5, BatchSize: 16384,
+		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", AdaptiveKeyless: true, Linger: 5, BatchSize: 16384,
 		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000, MetadataMaxAge: 300000,
 		Retries: math.MaxInt32, RetryBackoff: retryBackoff, RetryBackoffMax: retryBackoffMax, DeliveryTimeout: defaultDeliveryTimeout,
 	}

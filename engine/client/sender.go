@@ -35,7 +35,9 @@ func (p *Producer) drainReady(now kafka.Millis, out *Outside, j *journal.Journal
 		}
 		again = p.expire(now, out, j)
 	}
-	p.sticky.UpdateLoad(p.queueLengths(), p.candidates())
+	if p.config.AdaptiveKeyless {
+		p.sticky.UpdateLoad(p.queueLengths(), p.candidates())
+	}
 	return sends
 }
 

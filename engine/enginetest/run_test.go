@@ -101,8 +101,14 @@ func counts(c *engine.Cluster) []int {
 // contents decodes a partition's segments: "offset:value" for each record.
 func contents(t *testing.T, c *engine.Cluster, partition int) []string {
 	t.Helper()
+	return recordsIn(t, c.View().Partitions[partition].Log.Segments)
+}
+
+// recordsIn decodes segments: "offset:value" for each record.
+func recordsIn(t *testing.T, segments []storage.Segment) []string {
+	t.Helper()
 	var list []string
-	for _, segment := range c.View().Partitions[partition].Log.Segments {
+	for _, segment := range segments {
 		for data := segment.Bytes; ; {
 			b, err := record.Parse(data)
 			if errors.Is(err, record.ErrEnd) {

@@ -6,7 +6,7 @@ var kinds = [...]Body{
 	MessageSent{}, MessageDelivered{}, MessageLost{}, MessageHeld{}, ConnectionReset{}, LinkChanged{},
 	BrokerStarted{}, BrokerStopped{}, ShutdownBegun{}, ProcessKilled{}, DiskWiped{}, PowerLost{}, DiskSpeedChanged{}, RegistrationFailed{}, MetadataFollowed{}, LogOpened{},
 	LeadershipTaken{}, FollowingBegun{}, LeaderlessLearned{}, BatchReplicated{}, HighWatermarkFollowed{}, LogTruncated{}, ReplicaFetchFailed{},
-	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{},
+	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{}, ProducerStateExpired{},
 	ConnectionLost{}, RequestTimedOut{}, RequestFailed{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
 	BrokerRegistered{}, BrokerFenced{}, BrokerUnfenced{}, ControlledShutdownBegun{}, LeaderElected{}, LeaderLost{}, ISRChanged{}, AlterPartitionRefused{},

@@ -322,3 +322,26 @@ func (b DuplicateRecognised) Sentence() string {
 	return fmt.Sprintf("%s has this batch already, at offsets %d to %d: producer id, epoch and sequence numbers are those of one of the producer's last five batches. Nothing is written; the answer is yes, with the old offset.",
 		b.TopicPartition, b.BaseOffset, b.LastOffset)
 }
+
+// ProducerStateExpired says that a log forgot what it knew of a producer: which sequence it wrote last.
+type ProducerStateExpired struct {
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	ProducerID     kafka.ProducerID     `json:"producer_id"`
+	LastSequence   kafka.Sequence       `json:"last_sequence"` // -1: none was known
+	Idle           kafka.Millis         `json:"idle_ms"`       // since its last batch
+	Expiration     kafka.Millis         `json:"producer_id_expiration_ms"`
+}
+
+// Kind gives the kind's name.
+func (ProducerStateExpired) Kind() string { return "ProducerStateExpired" }
+
+// Text gives the producer and the time.
+func (b ProducerStateExpired) Text() string {
+	return fmt.Sprintf("%s id=%d last-sequence=%d idle=%dms", b.TopicPartition, b.ProducerID, b.LastSequence, b.Idle)
+}
+
+// Sentence gives the rule and what it means.
+func (b ProducerStateExpired) Sentence() string {
+	return fmt.Sprintf("%s forgot producer id %d, whose last sequence was %d: it has written nothing for %s ms, at least producer.id.expiration.ms = %s. Its next batch is taken with any sequence.",
+		b.TopicPartition, b.ProducerID, b.LastSequence, kafka.Thousands(b.Idle), kafka.Thousands(b.Expiration))
+}

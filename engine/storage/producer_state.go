@@ -79,15 +79,21 @@ func (l *Log) Producers() []ProducerState {
 }
 
 // ExpireProducers forgets the producers whose last batch or marker is producer.id.expiration.ms old, or
-// older. One with an open transaction stays.
+// older, and gives what was known of them, by id. One with an open transaction stays.
 //
 // Source: ProducerStateManager.removeExpiredProducers, which a broker calls every
 // producer.id.expiration.check.interval.ms, 10 minutes.
-func (l *Log) ExpireProducers(now kafka.Timestamp) {
+func (l *Log) ExpireProducers(now kafka.Timestamp) (forgotten []ProducerState) {
 	l.clock = now
-	if slices.ContainsFunc(l.producers.states, func(p *ProducerState) bool { return l.config.expired(p, now) }) {
+	for _, p := range l.producers.states {
+		if l.config.expired(p, now) {
+			forgotten = append(forgotten, *p)
+		}
+	}
+	if forgotten != nil {
 		l.producers.states = slices.DeleteFunc(slices.Clone(l.producers.states), func(p *ProducerState) bool { return l.config.expired(p, now) })
 	}
+	return forgotten
 }
 
 // expired says whether a producer's state is too old.
