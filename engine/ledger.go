@@ -7,9 +7,15 @@ import (
 	"loglab/engine/ledger"
 )
 
+// What a ledger says, in its own terms.
+type (
+	LedgerReport = ledger.Report
+	LedgerEntry  = ledger.Entry
+)
+
 // Ledger gives the account of what was handed in and what became of it. It walks over the logs of all leaders, so
 // it is not part of View.
-func (c *Cluster) Ledger() ledger.Report {
+func (c *Cluster) Ledger() LedgerReport {
 	report := ledger.Account(c.handedIn(), c.leadersLogs())
 	report.Processed = c.outside.Destination.View().Records
 	return report

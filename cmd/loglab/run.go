@@ -122,9 +122,13 @@ func printJSON(out *bufio.Writer, cluster *engine.Cluster) error {
 			return err
 		}
 	}
+	type state struct {
+		engine.View
+		Ledger engine.LedgerReport `json:"ledger"`
+	}
 	return encoder.Encode(struct {
-		State engine.View `json:"state"`
-	}{cluster.View()})
+		State state `json:"state"`
+	}{state{cluster.View(), cluster.Ledger()}})
 }
 
 // printText prints the journal's lines and the state in a few more.
@@ -155,5 +159,8 @@ func printText(out *bufio.Writer, cluster *engine.Cluster) error {
 	for _, p := range v.Producers {
 		fmt.Fprintf(out, "  %s produced=%d waiting=%d acknowledged=%d failed=%d\n", p.ID, p.Produced, p.Waiting, p.Acknowledged, p.Failed)
 	}
+	l := cluster.Ledger()
+	fmt.Fprintf(out, "  ledger sent=%d acknowledged=%d failed=%d dropped=%d unpromised=%d waiting=%d visible=%d unavailable=%d lost=%d duplicated=%d reordered=%d processed=%d\n",
+		l.Sent, l.Acknowledged, l.Failed, l.Dropped, l.Unpromised, l.Waiting, l.Visible, l.Unavailable, len(l.Lost), len(l.Duplicated), len(l.Reordered), l.Processed)
 	return nil // out keeps its first error until it is flushed
 }

@@ -223,27 +223,44 @@ func hash(p kafka.Partition, key, value []byte) uint32 {
 
 // findReordered walks over the logs and notes each record behind which a later one of its kind stands before it.
 func (a *account) findReordered(r *Report) {
-	type kind struct {
-		producer kafka.NodeID
-		key      string
-		keyed    bool
-	}
 	for k := range a.standing {
 		l := &a.standing[k]
-		latest := map[kind]int32{} // only looked up: the highest number so far
+		latest := map[kafka.NodeID]*highest{} // only looked up
 		for at := range l.places {
 			i := l.places[at].owner
 			if i < 0 || a.first[i] != int32(at) {
 				continue
 			}
 			from := &a.records[i]
-			of := kind{from.Producer, string(from.Key), from.Key != nil}
-			if highest, ok := latest[of]; ok && highest > i {
-				r.Reordered = append(r.Reordered, a.entry(l, int(i)))
-				continue
+			of := latest[from.Producer]
+			if of == nil {
+				of = &highest{byKey: map[string]*int32{}}
+				latest[from.Producer] = of
 			}
-			latest[of] = i
+			if so := of.of(from.Key); *so > i {
+				r.Reordered = append(r.Reordered, a.entry(l, int(i)))
+			} else {
+				*so = i
+			}
 		}
 	}
 	slices.SortFunc(r.Reordered, func(x, y Entry) int { return x.Record - y.Record })
+}
+
+// highest is the highest number of a producer's records so far, by their key.
+type highest struct {
+	keyless int32
+	byKey   map[string]*int32 // only looked up
+}
+
+func (h *highest) of(key []byte) *int32 {
+	if key == nil {
+		return &h.keyless
+	}
+	at, ok := h.byKey[string(key)]
+	if !ok {
+		at = new(int32)
+		h.byKey[string(key)] = at
+	}
+	return at
 }
