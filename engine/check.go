@@ -46,7 +46,7 @@ func (c *Cluster) replicaState(r *replication.Replica, image *metadata.Image) le
 		LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), LogEndOffset: r.Log.LogEndOffset(),
 	}
 	for _, f := range r.Followers(c.now, image) {
-		if f.LogEndOffset >= 0 {
+		if f.HasFetched {
 			s.Attached = append(s.Attached, ledger.Attached{ID: f.ID, Epoch: f.Epoch})
 		}
 	}

@@ -170,8 +170,9 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 		return
 	}
 	p.unclean, p.isUnclean, p.disturbed = k.tick, true, true
-	// The last leader leads again when nobody is left, as KIP-966 has it, allowed or not.
-	last := len(e.ELRBefore) == 0 && len(e.ISRBefore) == 0 && p.last == e.To
+	// The last leader leads again when nobody is left, as KIP-966 has it, allowed or not. The broker whose unclean
+	// shutdown is noticed with the election may have been the last that was eligible.
+	last := len(e.ELRBefore) <= 1 && len(e.ISRBefore) == 0 && p.last == e.To
 	value, set := o.Image.TopicSetting(e.TopicPartition.Topic, "unclean.leader.election.enable")
 	if allowed := o.Unclean && !set || value == "true" || p.asked; !allowed && !last {
 		k.violated(CleanElection, e.TopicPartition, "broker %d was elected, which was in neither the ISR %d nor the ELR %d, and unclean elections are not allowed", e.To, e.ISRBefore, e.ELRBefore)
