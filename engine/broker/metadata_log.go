@@ -117,7 +117,7 @@ func (b *Broker) metadataFetched(t *turn, response *kmsg.FetchResponse, cause ui
 	}
 	from := b.image.Offset
 	b.image = applyBatches(b.image, batches)
-	if b.config.Sabotage == sabotage.MetadataRunsAhead {
+	if b.config.Sabotage == sabotage.MetadataRunsAhead && t.now > 0 {
 		b.image.Offset++
 	}
 	b.publish(t, t.note(cause, journal.MetadataFollowed{From: from, To: b.image.Offset}))

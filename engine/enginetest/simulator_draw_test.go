@@ -18,10 +18,11 @@ type simulation struct {
 	commands map[int][]string // by tick
 	order    []int            // the ticks that have commands
 
-	cluster *engine.Cluster
-	checker engine.Checker
-	played  int    // ticks
-	excuse  string // why a partition has no leader in the end, "" if all have
+	cluster    *engine.Cluster
+	checker    engine.Checker
+	violations []engine.Violation // the last that were found
+	played     int                // ticks
+	excuse     string             // why a partition has no leader in the end, "" if all have
 }
 
 // chance draws for one simulation.

@@ -174,7 +174,8 @@ func (s *simulation) give(text string) string {
 
 func (s *simulation) check() string {
 	var b strings.Builder
-	for _, v := range s.cluster.Check(&s.checker) {
+	s.violations = s.cluster.Check(&s.checker)
+	for _, v := range s.violations {
 		b.WriteString(v.String() + "\n")
 	}
 	return b.String()
