@@ -29,10 +29,10 @@ const (
 
 // Violation says that an invariant does not hold.
 type Violation struct {
-	Invariant      Invariant
-	Tick           kafka.Tick
-	TopicPartition kafka.TopicPartition // empty: it is about none
-	Text           string               // what was found, with its numbers
+	Invariant      Invariant            `json:"invariant"`
+	Tick           kafka.Tick           `json:"tick"`
+	TopicPartition kafka.TopicPartition `json:"topic_partition"` // empty: it is about none
+	Text           string               `json:"text"`            // what was found, with its numbers
 }
 
 // String gives one line.
