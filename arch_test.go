@@ -16,7 +16,7 @@ var engineLayers = [][]string{
 	{"engine/storage", "engine/metadata", "engine/assignor", "engine/partitioner"},
 	{"engine/record", "engine/simdisk", "engine/simnet"},
 	{"engine/journal", "engine/command", "engine/prng"},
-	{"engine/kafka"},
+	{"engine/kafka", "engine/sabotage"},
 }
 
 // importRules says what of ours a package outside the engine's layers may import:

@@ -109,7 +109,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 	s := &c.spec.Cluster
 	config := controller.DefaultConfig()
 	config.Node, config.ClusterID, config.Rand, config.Start, config.Activated = controllerNode, clusterID, rnd.Split("controller"), StartTime, c.now
-	config.BrokerSessionTimeout, config.UncleanLeaderElection, config.EligibleLeaderReplicas = s.SessionTimeout, s.UncleanElection, 0
+	config.BrokerSessionTimeout, config.UncleanLeaderElection, config.EligibleLeaderReplicas, config.Sabotage = s.SessionTimeout, s.UncleanElection, 0, c.spec.Sabotage
 	if s.ELR {
 		config.EligibleLeaderReplicas = 1
 	}
@@ -118,6 +118,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config := broker.DefaultConfig(kafka.BrokerID(i + 1))
 		config.ClusterID, config.Start, config.Controller, config.Rand, config.Log = clusterID, StartTime, controllerNode, rnd.Split("broker"), c.spec.Topic.Config
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
+		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
 		if i < len(s.Racks) {
 			config.Rack = s.Racks[i]
 		}

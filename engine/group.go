@@ -8,6 +8,7 @@ import (
 	"loglab/engine/assignor"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 )
 
 // member is one consumer of the group with what the assignor gave it.
@@ -39,6 +40,15 @@ func (c *Cluster) divide(partitions int, cause uint64) {
 		group.Members = append(group.Members, assignor.Member{ID: memberID(i, c.spec.Group.Consumers), Topics: []string{topic}, Generation: -1})
 	}
 	assignment := rule.Assign(group)
+	if n := len(assignment.Members); c.spec.Sabotage == sabotage.AssignmentRemembers && n > 1 {
+		for range 1 + c.journal.Len()%(n-1) {
+			first := assignment.Members[0].Topics
+			for i := range n - 1 {
+				assignment.Members[i].Topics = assignment.Members[i+1].Topics
+			}
+			assignment.Members[n-1].Topics = first
+		}
+	}
 	c.members, c.divided = nil, partitions
 	for _, assigned := range assignment.Members {
 		m := member{node: kafka.NodeID(assigned.Member)}

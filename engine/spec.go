@@ -6,6 +6,7 @@ import (
 	"loglab/engine/assignor"
 	"loglab/engine/client"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -43,6 +44,8 @@ type Spec struct {
 	Producers  []ProducerSpec // p0, p1, …
 	Group      GroupSpec
 	MaxEvents  int // bound of the journal; 0: none
+	// Sabotage is a rule that this run breaks, for the tests of the invariants.
+	Sabotage sabotage.Rule
 }
 
 // ClusterSpec is the brokers of a run, b1, b2, …, and their controller. Settings have Kafka's names.

@@ -417,17 +417,34 @@ const (
 // Replay runs an address to its tick without any cache, within the bounds of the command line. With an
 // error it gives the cluster as it was when the bound was met, or nil when nothing ran.
 func Replay(a Address) (c *engine.Cluster, err error) {
+	return ReplayWatched(a, func(*engine.Cluster) {})
+}
+
+// ReplayWatched is Replay with a look at the cluster before its first command, after each command and after each
+// tick.
+func ReplayWatched(a Address, look func(*engine.Cluster)) (c *engine.Cluster, err error) {
 	defer broken(a, &err)
 	if c, err = begin(a, MaxEventsAlone); err != nil {
 		return nil, err
 	}
+	look(c)
 	for tick := 0; ; tick++ {
-		if err := give(c, a, tick); err != nil || tick == a.T {
-			return c, err
+		for _, s := range a.Do {
+			if s.Tick != tick {
+				continue
+			}
+			if err := c.Apply(s.Command); err != nil {
+				return c, err
+			}
+			look(c)
+		}
+		if tick == a.T {
+			return c, nil
 		}
 		if err := c.Tick(); err != nil {
 			return c, err
 		}
+		look(c)
 	}
 }
 

@@ -23,6 +23,7 @@ type runCmd struct {
 	Seed    *uint64 `help:"Seed of the run instead of the address's."`
 	Data    string  `placeholder:"FILE" help:"File of the server that made the address, where it has a from."`
 	JSON    bool    `name:"json" help:"Print one JSON object a line: {\"event\": …} for each event, last {\"state\": …}."`
+	Check   bool    `help:"Look after every command and tick whether the invariants of the engine hold; the status is 1 if one does not."`
 }
 
 // Run prints the journal and the state. A run that meets one of its bounds prints what it has and ends
@@ -41,7 +42,12 @@ func (c *runCmd) Run(io *stdio) error {
 	if c.Seed != nil {
 		a = a.WithSeed(*c.Seed)
 	}
-	cluster, runErr := labs.Replay(a)
+	var found violations
+	look := func(*engine.Cluster) {}
+	if c.Check {
+		look = found.look
+	}
+	cluster, runErr := labs.ReplayWatched(a, look)
 	if cluster == nil {
 		return exitError{exitBadInput, runErr.Error()}
 	}
@@ -50,7 +56,7 @@ func (c *runCmd) Run(io *stdio) error {
 	if c.JSON {
 		print = printJSON
 	}
-	if err := print(out, cluster); err != nil {
+	if err := print(out, cluster, found.list); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
@@ -64,7 +70,7 @@ func (c *runCmd) Run(io *stdio) error {
 		tick, _ := cluster.Now()
 		return exitError{exitNo, fmt.Sprintf("%s: the run ended in tick %d: %v", c.Address, tick, runErr)}
 	}
-	return nil
+	return found.err()
 }
 
 // parse reads the address, with what --data has stored of it.
@@ -111,7 +117,7 @@ func parseAddress(text string, heads labs.Heads) (labs.Address, error) {
 }
 
 // printJSON prints one object a line.
-func printJSON(out *bufio.Writer, cluster *engine.Cluster) error {
+func printJSON(out *bufio.Writer, cluster *engine.Cluster, found []engine.Violation) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	for e := range cluster.Journal().All() {
@@ -122,15 +128,30 @@ func printJSON(out *bufio.Writer, cluster *engine.Cluster) error {
 			return err
 		}
 	}
+	for _, v := range found {
+		err := encoder.Encode(struct {
+			Violation engine.Violation `json:"violation"`
+		}{v})
+		if err != nil {
+			return err
+		}
+	}
+	type state struct {
+		engine.View
+		Ledger engine.LedgerReport `json:"ledger"`
+	}
 	return encoder.Encode(struct {
-		State engine.View `json:"state"`
-	}{cluster.View()})
+		State state `json:"state"`
+	}{state{cluster.View(), cluster.Ledger()}})
 }
 
 // printText prints the journal's lines and the state in a few more.
-func printText(out *bufio.Writer, cluster *engine.Cluster) error {
+func printText(out *bufio.Writer, cluster *engine.Cluster, found []engine.Violation) error {
 	for e := range cluster.Journal().All() {
 		fmt.Fprintln(out, e.Line())
+	}
+	for _, v := range found {
+		fmt.Fprintln(out, "violation", v)
 	}
 	v := cluster.View()
 	fmt.Fprintf(out, "\nstate at tick %d, %d ms\n", v.Tick, v.Now)
@@ -155,5 +176,8 @@ func printText(out *bufio.Writer, cluster *engine.Cluster) error {
 	for _, p := range v.Producers {
 		fmt.Fprintf(out, "  %s produced=%d waiting=%d acknowledged=%d failed=%d\n", p.ID, p.Produced, p.Waiting, p.Acknowledged, p.Failed)
 	}
+	l := cluster.Ledger()
+	fmt.Fprintf(out, "  ledger sent=%d acknowledged=%d failed=%d dropped=%d unpromised=%d waiting=%d visible=%d unavailable=%d lost=%d duplicated=%d reordered=%d processed=%d\n",
+		l.Sent, l.Acknowledged, l.Failed, l.Dropped, l.Unpromised, l.Waiting, l.Visible, l.Unavailable, len(l.Lost), len(l.Duplicated), len(l.Reordered), l.Processed)
 	return nil // out keeps its first error until it is flushed
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	MinInsyncReplicas       int          // min.insync.replicas, where neither topic nor cluster sets it
 	RackAware               bool         // replica.selector.class is RackAwareReplicaSelector
 	WritebackAge            kafka.Millis // os.writeback.ms
+
+	Sabotage sabotage.Rule // that a test breaks
 }
 
 // DefaultConfig gives the defaults of Kafka 4.2. Os.writeback.ms is the operating system's: 30 s, Linux'

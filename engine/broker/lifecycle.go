@@ -186,18 +186,24 @@ func (b *Broker) shutDownTimeOut(t *turn) {
 	}
 }
 
-// exit ends the process in an orderly way: logs are closed, checkpoints written, and a file says so.
+// exit ends the process in an orderly way: logs are closed, checkpoints written, and a file says so, unless the logs
+// need recovery and it has not come to that.
+//
+// Source: LogManager.shutdown.
 func (b *Broker) exit(t *turn, cause uint64) {
 	for _, r := range b.replicas {
 		r.Log.Close()
 	}
 	b.metadata.log.Close()
 	b.writeCheckpoints(t)
-	f := b.disk.Create(storage.CleanShutdownFile)
-	b.disk.Append(f, storage.FormatCleanShutdown(b.epoch))
-	b.disk.Sync(f)
+	sound := b.clean || b.lifecycle.ready
+	if sound {
+		f := b.disk.Create(storage.CleanShutdownFile)
+		b.disk.Append(f, storage.FormatCleanShutdown(b.epoch))
+		b.disk.Sync(f)
+	}
 	b.stop(Down)
-	t.note(cause, journal.BrokerStopped{})
+	t.note(cause, journal.BrokerStopped{Unrecovered: !sound})
 }
 
 // stop ends the process; its memory is gone.

@@ -12,6 +12,7 @@ import (
 	"loglab/engine/metadata"
 	"loglab/engine/record"
 	"loglab/engine/replication"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -116,6 +117,9 @@ func (b *Broker) metadataFetched(t *turn, response *kmsg.FetchResponse, cause ui
 	}
 	from := b.image.Offset
 	b.image = applyBatches(b.image, batches)
+	if b.config.Sabotage == sabotage.MetadataRunsAhead && t.now > 0 {
+		b.image.Offset++
+	}
 	b.publish(t, t.note(cause, journal.MetadataFollowed{From: from, To: b.image.Offset}))
 }
 
@@ -229,7 +233,7 @@ func (b *Broker) logDirectories() []string {
 
 // partitionConfig gives the settings of replication that hold for a topic's partitions.
 func (b *Broker) partitionConfig(topic string) replication.Config {
-	c := replication.Config{MinInsyncReplicas: b.config.MinInsyncReplicas, ReplicaLagTimeMax: b.config.ReplicaLagTimeMax}
+	c := replication.Config{MinInsyncReplicas: b.config.MinInsyncReplicas, ReplicaLagTimeMax: b.config.ReplicaLagTimeMax, Sabotage: b.config.Sabotage}
 	if text, ok := b.image.TopicSetting(topic, metadata.MinInSyncReplicas); ok {
 		c.MinInsyncReplicas = number(text)
 	}

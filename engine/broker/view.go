@@ -71,6 +71,14 @@ func (b *Broker) CloneBytes() int {
 	return perFile*b.disk.Files() + perPartition*len(b.replicas)
 }
 
+// Replica gives the broker's replica of a partition, nil while none is open. It is only read.
+func (b *Broker) Replica(tp kafka.TopicPartition) *replication.Replica { return b.replica(tp) }
+
+// LogOnDisk gives what the disk holds of a partition, its process running or not; nil: nothing.
+func (b *Broker) LogOnDisk(tp kafka.TopicPartition) []storage.Segment {
+	return storage.Peek(b.disk, tp.String())
+}
+
 // Knows says whether the broker's metadata has a topic with that many partitions.
 func (b *Broker) Knows(topic string, partitions int) bool {
 	known, ok := b.image.Topic(topic)

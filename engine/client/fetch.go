@@ -122,6 +122,7 @@ func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside)
 
 // process is the application's work on one record: the destination takes the event.
 func (c *Consumer) process(a *assigned, r record.Record, tick kafka.Tick, out *Outside) (late journal.EventSeenLate, isLate bool) {
+	out.Destination.records++
 	entity, version, ok := eventOf(r.Key, r.Value)
 	if !ok {
 		return late, false

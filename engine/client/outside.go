@@ -21,7 +21,7 @@ func (o *Outside) Clone() Outside {
 }
 
 // The sizes of an entry of each history, about.
-const handedBytes, outcomeBytes = 112, 72
+const handedBytes, outcomeBytes = 120, 72
 
 // SizeBytes estimates the memory that is shared with clones.
 func (o *Outside) SizeBytes() int {
@@ -41,6 +41,7 @@ type Destination struct {
 	// CheckVersions makes the destination refuse an event that is older than what it has of the entity.
 	CheckVersions bool
 
+	records   int            // processed
 	places    map[string]int // entity → index in entities; only looked up
 	entities  []entity       // in the order they were seen first
 	processed int            // events with a version
@@ -109,6 +110,7 @@ func (d *Destination) clone() Destination {
 // DestinationView is what the destination holds: an immutable value.
 type DestinationView struct {
 	CheckVersions bool   `json:"check_versions"`
+	Records       int    `json:"records"`                 // processed, those without a version too
 	Processed     int    `json:"processed"`               // events with a version
 	Late          int    `json:"late"`                    // those that came after a newer one of their entity
 	InPlace       int    `json:"late_within_a_partition"` // those of the late whose newer one stood in the same partition
@@ -118,7 +120,7 @@ type DestinationView struct {
 
 // View gives the destination's state.
 func (d *Destination) View() DestinationView {
-	v := DestinationView{CheckVersions: d.CheckVersions, Processed: d.processed, Late: d.late, InPlace: d.inPlace, FirstLate: []Late{}}
+	v := DestinationView{CheckVersions: d.CheckVersions, Records: d.records, Processed: d.processed, Late: d.late, InPlace: d.inPlace, FirstLate: []Late{}}
 	if d.CheckVersions {
 		v.Refused = d.late
 	}

@@ -258,7 +258,7 @@ func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outsid
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Tick: j.Tick, Event: seq}
+	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq}
 	number := out.Source.take(h, !event.Keyless && !event.Named)
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r, seq, number, &p.config)

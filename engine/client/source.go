@@ -25,6 +25,7 @@ type Handed struct {
 	Key            []byte // nil: no key
 	Value          []byte
 	TopicPartition kafka.TopicPartition
+	Timestamp      kafka.Timestamp // of the record: the producer's clock
 	Tick           kafka.Tick
 	Event          uint64 // Seq of the event that says so
 }

@@ -79,7 +79,7 @@ func (c *Controller) write(now kafka.Millis, records []metadata.Record) storage.
 	}
 	for i, r := range records {
 		offset := appended.BaseOffset + kafka.Offset(i)
-		c.image = c.image.Apply(r, offset)
+		c.image = c.sabotaged(c.image, c.image.Apply(r, offset))
 		c.replay(r, offset)
 	}
 	return appended

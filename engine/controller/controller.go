@@ -10,6 +10,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 	"loglab/engine/prng"
+	"loglab/engine/sabotage"
 	"loglab/engine/simdisk"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
@@ -51,6 +52,8 @@ type Config struct {
 	NumPartitions int
 	// DefaultReplicationFactor is default.replication.factor: of a topic whose request leaves it open.
 	DefaultReplicationFactor int
+	// Sabotage is a rule that a test breaks.
+	Sabotage sabotage.Rule
 }
 
 // DefaultConfig gives the defaults of Kafka 4.2, and of a cluster that was formatted with it.

@@ -10,6 +10,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/sabotage"
 )
 
 // effectiveMinISR is min.insync.replicas of a topic, at most its replication factor.
@@ -30,7 +31,7 @@ func (c *Controller) uncleanAllowed(t metadata.Topic) bool {
 	if value, ok := c.image.TopicSetting(t.Name, uncleanLeaderElectionEnable); ok {
 		return isTrue(value)
 	}
-	return c.config.UncleanLeaderElection
+	return c.config.UncleanLeaderElection || c.config.Sabotage == sabotage.ElectsAnyone
 }
 
 // change begins a change of one partition in which nothing changes but who leads, if it has to.
@@ -38,7 +39,7 @@ func (c *Controller) change(t metadata.Topic, index kafka.Partition) PartitionCh
 	p := t.Partitions[index]
 	b := PartitionChange{
 		TopicID: t.ID, Index: index, Partition: p, Acceptable: c.image.Active, MinISR: c.effectiveMinISR(t), ELR: c.image.ELREnabled(),
-		ISR: p.ISR, Unclean: metadata.NoLeader,
+		ISR: p.ISR, Unclean: metadata.NoLeader, Sabotage: c.config.Sabotage,
 	}
 	if c.uncleanAllowed(t) {
 		b.Election = UncleanElection

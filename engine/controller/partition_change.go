@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/sabotage"
 )
 
 // Election is how far a leader's election may go.
@@ -38,6 +39,7 @@ type PartitionChange struct {
 	ISR        []kafka.BrokerID // that the partition is to have
 	Unclean    kafka.BrokerID   // a replica that may have lost records, NoLeader for none
 	Recovered  bool             // the leader says that it recovered
+	Sabotage   sabotage.Rule    // that a test breaks
 
 	eligible []kafka.BrokerID // the ELR that the partition is to have
 }
@@ -62,6 +64,9 @@ func (b *PartitionChange) Build() (record metadata.PartitionChangeRecord, how Ch
 	b.recordELR(&record)
 	if record.ISR == nil && (len(b.ISR) > 0 || b.ELR) && !slices.Equal(b.ISR, b.Partition.ISR) {
 		record.ISR = present(b.ISR)
+		if b.Sabotage == sabotage.StrangerInISR {
+			record.ISR = append(record.ISR, stranger)
+		}
 	}
 	b.recordLastKnownLeader(&record)
 	if b.Recovered && b.Partition.Recovering {
@@ -69,6 +74,9 @@ func (b *PartitionChange) Build() (record metadata.PartitionChangeRecord, how Ch
 	}
 	return record, how, !record.IsNoOp()
 }
+
+// stranger is a broker that is in no run.
+const stranger kafka.BrokerID = 99
 
 // present gives ids that are not nil: in a record nil means no change.
 func present(ids []kafka.BrokerID) []kafka.BrokerID { return append([]kafka.BrokerID{}, ids...) }
@@ -112,7 +120,7 @@ func (b *PartitionChange) elect() Chosen {
 	if b.Election == PreferredElection && b.mayLead(p.PreferredLeader()) {
 		return Chosen{p.PreferredLeader(), true, fmt.Sprintf("it is the preferred leader, the first of the replicas %s, and it is in the ISR and alive", ids(p.Replicas))}
 	}
-	if b.mayLead(p.Leader) {
+	if b.mayLead(p.Leader) || b.Sabotage == sabotage.FencedLeaderStays {
 		return Chosen{p.Leader, true, "the leader is in the ISR and alive, so it stays"}
 	}
 	if at := slices.IndexFunc(p.Replicas, b.mayLead); at >= 0 {

@@ -31,16 +31,26 @@ func (b BrokerStarted) Sentence() string {
 }
 
 // BrokerStopped says that a broker ended in an orderly way.
-type BrokerStopped struct{}
+type BrokerStopped struct {
+	Unrecovered bool `json:"unrecovered"` // it had found logs of an unclean end and not come to recover them
+}
 
 // Kind gives the kind's name.
 func (BrokerStopped) Kind() string { return "BrokerStopped" }
 
-// Text is empty: the node says it.
-func (BrokerStopped) Text() string { return "" }
+// Text says if the next start has to recover the logs.
+func (b BrokerStopped) Text() string {
+	if b.Unrecovered {
+		return "unrecovered"
+	}
+	return ""
+}
 
 // Sentence says what was done.
-func (BrokerStopped) Sentence() string {
+func (b BrokerStopped) Sentence() string {
+	if b.Unrecovered {
+		return "The broker stopped in an orderly way, but before it had recovered the logs that the process before had left uncleanly: no file says that they are in order, and the next start recovers them."
+	}
 	return "The broker stopped in an orderly way: logs and checkpoints are on its disk, and a file with its broker epoch says so."
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -69,7 +70,7 @@ func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 	if fromFollower && !slices.ContainsFunc(r.followers, func(k follower) bool { return k.id == f.Replica }) {
 		return got, &storage.Refusal{Err: kerr.UnknownLeaderEpoch, Why: fmt.Sprintf("broker %d is none of the replicas", f.Replica)}
 	}
-	if f.LastFetchedEpoch != kafka.NoLeaderEpoch {
+	if f.LastFetchedEpoch != kafka.NoLeaderEpoch && r.config.Sabotage != sabotage.LogsMayDiverge {
 		diverging, err := r.diverging(f)
 		if err != nil || diverging != nil {
 			got.Diverging = diverging
@@ -77,7 +78,7 @@ func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 		}
 	}
 	upTo := r.highWatermark
-	if fromFollower {
+	if fromFollower || r.config.Sabotage == sabotage.ReadsBeyondMark {
 		upTo = got.LogEndOffset
 	}
 	var err error

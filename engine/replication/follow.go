@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -20,6 +21,9 @@ func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWa
 		}
 	}
 	r.highWatermark = r.clamp(highWatermark)
+	if r.config.Sabotage == sabotage.MarkUnclamped {
+		r.highWatermark = highWatermark
+	}
 	if logStartOffset > r.Log.LogStartOffset() && logStartOffset <= r.highWatermark {
 		r.Log.IncrementLogStartOffset(logStartOffset)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -42,6 +43,8 @@ type Replica struct {
 type Config struct {
 	MinInsyncReplicas int          // min.insync.replicas
 	ReplicaLagTimeMax kafka.Millis // replica.lag.time.max.ms
+
+	Sabotage sabotage.Rule // that a test breaks
 }
 
 // follower is what a leader knows of another replica, from its fetches.

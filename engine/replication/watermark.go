@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -88,6 +89,9 @@ func (r *Replica) AppendAsLeader(now kafka.Millis, clock kafka.Timestamp, batch 
 	if err != nil || appended.Duplicate {
 		return appended, false, err
 	}
+	if r.config.Sabotage == sabotage.MarkFalls {
+		r.highWatermark = r.Log.LogStartOffset()
+	}
 	return appended, r.advance(now, image), nil
 }
 
@@ -99,7 +103,7 @@ func (r *Replica) Acknowledged(upTo kafka.Offset) (done bool, failed *kerr.Error
 	switch {
 	case r.role != Leader:
 		return true, kerr.NotLeaderForPartition
-	case r.highWatermark < upTo:
+	case r.highWatermark < upTo && r.config.Sabotage != sabotage.AcknowledgesEarly:
 		return false, nil
 	case r.maximalISR() < r.MinISR():
 		return true, kerr.NotEnoughReplicasAfterAppend

@@ -5,6 +5,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 )
 
 // Appended says what an append did.
@@ -59,10 +60,13 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 			kafka.Thousands(size), kafka.Thousands(l.config.SegmentBytes))
 	}
 	base := l.logEndOffset
+	if l.config.Sabotage == sabotage.OffsetsRepeat && base > l.active.base {
+		base--
+	}
 	last := base + kafka.Offset(in.batch.LastOffsetDelta)
 	l.AssignEpochStartOffset(epoch, base)
 	roll := l.maybeRoll(arrival{bytes: size, base: base, last: last, maxTimestamp: in.maxTimestamp}, now)
-	if in.batch.ProducerID >= 0 {
+	if in.batch.ProducerID >= 0 && l.config.Sabotage != sabotage.SequencesUnchecked {
 		if first := l.producers.duplicate(&in.batch); first != nil {
 			return duplicateOf(first, roll), nil
 		}

@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 )
 
 // Config holds the topic settings that a partition's log obeys, with Kafka's names and units. Start
@@ -47,6 +48,8 @@ type Config struct {
 	// ProducerIDExpirationMillis is producer.id.expiration.ms, a setting of the broker: what is known of a
 	// producer is forgotten this long after its last batch.
 	ProducerIDExpirationMillis kafka.Millis
+	// Sabotage is a rule that a test breaks.
+	Sabotage sabotage.Rule
 }
 
 // DefaultConfig gives Kafka 4.2's defaults for a topic.

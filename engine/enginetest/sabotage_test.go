@@ -1,0 +1,59 @@
+package enginetest
+
+import (
+	"testing"
+
+	"loglab/engine"
+	"loglab/engine/ledger"
+	"loglab/engine/sabotage"
+)
+
+// Each invariant speaks up when its rule is broken, and no other does before it: in the runs that the simulator draws,
+// with one rule broken, the first thing that is found is what watches over that rule.
+func TestBrokenRulesAreFound(t *testing.T) {
+	for _, tc := range []struct {
+		rule sabotage.Rule
+		want ledger.Invariant
+		// withoutPromises: producers use acks=1, as otherwise the rule breaks a promise in the same tick.
+		withoutPromises bool
+	}{
+		{rule: sabotage.OffsetsRepeat, want: ledger.OffsetsRise, withoutPromises: true},
+		{rule: sabotage.SequencesUnchecked, want: ledger.SequencesInOrder},
+		{rule: sabotage.MarkUnclamped, want: ledger.MarksInOrder},
+		{rule: sabotage.MarkFalls, want: ledger.WatermarkStays},
+		{rule: sabotage.LogsMayDiverge, want: ledger.ReplicasAgree, withoutPromises: true},
+		{rule: sabotage.AcknowledgesEarly, want: ledger.AcknowledgedSurvive},
+		{rule: sabotage.ReadsBeyondMark, want: ledger.PositionsBelowMark},
+		{rule: sabotage.MetadataRunsAhead, want: ledger.MetadataBehind},
+		{rule: sabotage.EpochStands, want: ledger.OneLeaderAnEpoch},
+		{rule: sabotage.EpochFalls, want: ledger.EpochsRise},
+		{rule: sabotage.StrangerInISR, want: ledger.ISRAmongReplicas},
+		{rule: sabotage.FencedLeaderStays, want: ledger.LeaderInISR},
+		{rule: sabotage.ElectsAnyone, want: ledger.CleanElection},
+		{rule: sabotage.AssignmentRemembers, want: ledger.AssignmentRepeats},
+	} {
+		t.Run(string(tc.want), func(t *testing.T) {
+			t.Parallel()
+			const most = 300
+			for seed := range uint64(most) {
+				s := drawSimulation(seed + 1)
+				s.spec.Sabotage = tc.rule
+				for i := range s.spec.Producers {
+					if tc.withoutPromises {
+						s.spec.Producers[i].Config.Acks, s.spec.Producers[i].Config.EnableIdempotence = 1, engine.IdempotenceOff
+					}
+				}
+				failure := s.play()
+				for _, v := range s.violations {
+					if v.Invariant != tc.want {
+						t.Fatalf("with the rule broken that %s watches over (%s), seed %d: %s\n%s", tc.want, tc.rule, s.seed, v, failure)
+					}
+				}
+				if len(s.violations) > 0 {
+					return
+				}
+			}
+			t.Errorf("in %d runs in which %s nothing was found", most, tc.rule)
+		})
+	}
+}

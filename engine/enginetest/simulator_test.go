@@ -1,0 +1,299 @@
+package enginetest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loglab/engine"
+	"loglab/engine/broker"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+)
+
+var (
+	seedFlag  = flag.Uint64("seed", 0, "the one seed that TestSimulator runs; 0: several")
+	seedsFlag = flag.Int("seeds", 0, "how many new seeds TestSimulator runs; 0: the fixed ones and a few new ones")
+	firstFlag = flag.Uint64("first", 0, "the first of -seeds; 0: one that the clock gives")
+)
+
+// The seeds of a usual run of the tests: those from 1 on, and some that nobody has seen before.
+const fixedSeeds, newSeeds = 100, 10
+
+// TestSimulator runs clusters that are drawn from seeds, with faults drawn from them too, under the invariants. Then it
+// heals everything, and all has to come together again.
+func TestSimulator(t *testing.T) {
+	if *seedFlag != 0 {
+		s := drawSimulation(*seedFlag)
+		t.Logf("%s", s)
+		if failure := s.play(); failure != "" {
+			t.Error(failure)
+		}
+		return
+	}
+	var seeds []uint64
+	first := *firstFlag
+	if first == 0 {
+		first = uint64(time.Now().UnixMilli())
+	}
+	count := *seedsFlag
+	if count == 0 {
+		count = newSeeds
+		for seed := range uint64(fixedSeeds) {
+			seeds = append(seeds, seed+1)
+		}
+	}
+	for i := range uint64(count) {
+		seeds = append(seeds, first+i)
+	}
+	t.Logf("new seeds: %d to %d", first, first+uint64(count)-1)
+	simulateAll(t, seeds)
+}
+
+// simulateAll runs seeds on all cores.
+func simulateAll(t *testing.T, seeds []uint64) {
+	var next, ticks, stuck, failed atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.NumCPU() {
+		wg.Go(func() {
+			for failed.Load() < 5 {
+				i := int(next.Add(1)) - 1
+				if i >= len(seeds) {
+					return
+				}
+				s := drawSimulation(seeds[i])
+				if failure := s.play(); failure != "" {
+					failed.Add(1)
+					t.Error(failure)
+				}
+				ticks.Add(int64(s.played))
+				if s.excuse != "" {
+					stuck.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
+}
+
+// play runs a simulation and says what went wrong, with all that is needed to see it again; "" is nothing.
+func (s *simulation) play() (failure string) {
+	defer func() {
+		if r := recover(); r != nil {
+			failure = s.report(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	c, err := engine.New(s.spec, s.seed)
+	if err != nil {
+		return s.report(err.Error())
+	}
+	s.cluster = c
+	if what := s.run(); what != "" {
+		return s.report(what)
+	}
+	return ""
+}
+
+// report says what went wrong.
+func (s *simulation) report(what string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", what, s)
+	if s.cluster != nil {
+		const shown = 40
+		last := slices.Collect(s.cluster.Journal().Backward())
+		for i := min(shown, len(last)) - 1; i >= 0; i-- {
+			b.WriteString("  " + last[i].Line() + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "again: go test ./engine/enginetest -run TestSimulator -seed=%d", s.seed)
+	return b.String()
+}
+
+// run plays the phase with faults, heals, and waits until all has come together.
+func (s *simulation) run() (wrong string) {
+	if wrong = s.check(); wrong != "" {
+		return wrong
+	}
+	for at := 0; at <= s.ticks; at++ {
+		if at > 0 {
+			if wrong = s.tick(); wrong != "" {
+				return wrong
+			}
+		}
+		for _, text := range s.commands[at] {
+			if wrong = s.give(text); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	if wrong = s.heal(); wrong != "" {
+		return wrong
+	}
+	const most kafka.Millis = 300_000
+	pending := ""
+	for range most / s.spec.TickMillis {
+		if wrong = s.tick(); wrong != "" {
+			return wrong
+		}
+		if pending = s.pending(); pending == "" {
+			return s.compareAtEnd()
+		}
+	}
+	return fmt.Sprintf("%d s after everything was healed: %s", most/1000, pending)
+}
+
+// tick lets a tick pass and looks at the invariants.
+func (s *simulation) tick() string {
+	s.played++
+	if err := s.cluster.Tick(); err != nil {
+		return err.Error()
+	}
+	return s.check()
+}
+
+// give carries out a command and looks at the invariants.
+func (s *simulation) give(text string) string {
+	cmd, err := command.Parse(text)
+	if err != nil {
+		return err.Error()
+	}
+	if err := s.cluster.Apply(cmd); err != nil {
+		return err.Error()
+	}
+	return s.check()
+}
+
+func (s *simulation) check() string {
+	var b strings.Builder
+	s.violations = s.cluster.Check(&s.checker)
+	for _, v := range s.violations {
+		b.WriteString(v.String() + "\n")
+	}
+	return b.String()
+}
+
+// heal undoes every fault and lets the applications hand in nothing more.
+func (s *simulation) heal() string {
+	v := s.cluster.View()
+	nodes := []kafka.NodeID{"controller", "admin"}
+	var texts []string
+	if v.Controller.Paused {
+		texts = append(texts, "resume controller")
+	}
+	for _, b := range v.Brokers {
+		nodes = append(nodes, b.Node)
+		if b.Paused {
+			texts = append(texts, "resume "+string(b.Node))
+		}
+		if b.State == broker.Down || b.State == broker.PowerOff {
+			texts = append(texts, "start "+string(b.Node))
+		}
+		texts = append(texts, "slow-disk "+string(b.Node)+" 0ms")
+	}
+	for _, p := range v.Producers {
+		nodes = append(nodes, p.ID)
+		texts = append(texts, "resume "+string(p.ID), "start "+string(p.ID), "stop-sending "+string(p.ID))
+	}
+	for _, m := range v.Groups[0].Members {
+		nodes = append(nodes, kafka.NodeID(m.ID))
+		texts = append(texts, "resume "+string(m.ID), "start "+string(m.ID))
+	}
+	for i, a := range nodes {
+		for _, b := range nodes[i+1:] {
+			texts = append(texts, fmt.Sprintf("heal %s %s", a, b))
+		}
+	}
+	for _, text := range texts { // what was not faulty is a rejected command
+		if wrong := s.give(text); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// pending says what has not come together yet. A broker that is still shutting down is started again once it has.
+func (s *simulation) pending() string {
+	v := s.cluster.View()
+	var why []string
+	s.excuse = ""
+	for _, b := range v.Brokers {
+		if b.State == broker.Down {
+			if wrong := s.give("start " + string(b.Node)); wrong != "" {
+				return wrong
+			}
+		}
+		if b.State != broker.Running || b.Fenced {
+			why = append(why, fmt.Sprintf("%s is %s, fenced: %t", b.Node, b.State, b.Fenced))
+		}
+	}
+	for _, p := range v.Partitions {
+		if p.Leader < 0 && len(p.ISR)+len(p.ELR)+len(p.LastKnownELR) == 0 && !s.uncleanAllowed(v) {
+			s.excuse = fmt.Sprintf("%s: no replica may lead", p.TopicPartition)
+			continue
+		}
+		if p.Leader < 0 || len(p.ISR) < len(p.Replicas) {
+			why = append(why, fmt.Sprintf("%s has leader %d, ISR %d, ELR %d, last %d", p.TopicPartition, p.Leader, p.ISR, p.ELR, p.LastKnownELR))
+			continue
+		}
+		for _, r := range p.Replicas {
+			if !r.Online || r.HighWatermark != r.LogEndOffset {
+				why = append(why, fmt.Sprintf("%s on broker %d: online %t, high watermark %d, log end offset %d", p.TopicPartition, r.Broker, r.Online, r.HighWatermark, r.LogEndOffset))
+			}
+		}
+	}
+	if s.excuse == "" {
+		for _, m := range v.Groups[0].Members {
+			for _, a := range m.Assignment {
+				if a.Lag != 0 {
+					why = append(why, fmt.Sprintf("%s is at %d of %s, lag %d", m.ID, a.Position, a.TopicPartition, a.Lag))
+				}
+			}
+		}
+	}
+	if len(why) > 0 {
+		return strings.Join(why, "; ")
+	}
+	if l := s.cluster.Ledger(); l.Waiting > 0 {
+		return fmt.Sprintf("%d records wait", l.Waiting)
+	}
+	return ""
+}
+
+// uncleanAllowed says whether an election may be unclean now.
+func (s *simulation) uncleanAllowed(v engine.View) bool {
+	if value, ok := v.Controller.Image.TopicSetting("orders", "unclean.leader.election.enable"); ok {
+		return value == "true"
+	}
+	return s.spec.Cluster.UncleanElection
+}
+
+// compareAtEnd compares the logs of all replicas to the byte, once all have everything.
+func (s *simulation) compareAtEnd() string {
+	for _, p := range s.cluster.View().Partitions {
+		var first []byte
+		for i, r := range p.Replicas {
+			var all []byte
+			if r.Replica == nil {
+				continue
+			}
+			for _, segment := range r.Replica.Segments {
+				all = append(all, segment.Bytes...)
+			}
+			if i == 0 {
+				first = all
+			} else if p.Leader >= 0 && !bytes.Equal(first, all) {
+				return fmt.Sprintf("%s: in the end the logs of brokers %d and %d differ", p.TopicPartition, p.Replicas[0].Broker, r.Broker)
+			}
+		}
+	}
+	return ""
+}

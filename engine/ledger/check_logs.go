@@ -1,0 +1,260 @@
+package ledger
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+	"loglab/engine/record"
+	"loglab/engine/replication"
+	"loglab/engine/storage"
+)
+
+// replicaSeen is what is remembered of a replica: its log, batch by batch, and what its broker believed.
+type replicaSeen struct {
+	batches []batchSeen
+	agreed  map[kafka.BrokerID]kafka.Offset // with each other replica: up to there, exclusive
+	held    int                             // promises that were found in it, from the first on
+
+	open, leads   bool
+	state         metadata.Partition
+	highWatermark kafka.Offset
+}
+
+// batchSeen is one batch of a log.
+type batchSeen struct {
+	base, last kafka.Offset // inclusive
+	segment    kafka.Offset // base offset of its segment
+	at         int          // its first byte there
+	bytes      []byte       // never changed
+	records    int32
+	producer   kafka.ProducerID
+	epoch      kafka.ProducerEpoch
+	sequence   kafka.Sequence
+}
+
+// checkReplicas looks at what came to the logs, then compares them.
+func (k *Checker) checkReplicas(o *Observation) {
+	for i := range o.Brokers {
+		b := &o.Brokers[i]
+		seen := map[kafka.TopicPartition]bool{}
+		for r := range b.Replicas {
+			now := &b.Replicas[r]
+			seen[now.TopicPartition] = true
+			p := k.of(now.TopicPartition)
+			was := p.replicas[b.ID]
+			if was == nil {
+				was = &replicaSeen{agreed: map[kafka.BrokerID]kafka.Offset{}}
+				p.replicas[b.ID] = was
+			}
+			k.follow(p, b.ID, was, now)
+			if now.Open {
+				k.checkRole(p, b.ID, was, now)
+			} else {
+				was.open = false
+			}
+		}
+		for tp, p := range k.partitions { // each by itself: the order does not matter
+			if was := p.replicas[b.ID]; was != nil && !seen[tp] { // its disk was wiped
+				was.forget(0)
+				was.open = false
+			}
+		}
+	}
+	for _, tp := range k.inOrder() {
+		k.compareReplicas(o, k.partitions[tp])
+	}
+}
+
+// inOrder lists the partitions.
+func (k *Checker) inOrder() []kafka.TopicPartition {
+	list := make([]kafka.TopicPartition, 0, len(k.partitions))
+	for tp := range k.partitions {
+		list = append(list, tp)
+	}
+	slices.SortFunc(list, func(a, b kafka.TopicPartition) int {
+		if a.Less(b) {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// forget drops the batches from a number on.
+func (r *replicaSeen) forget(from int) {
+	if from >= len(r.batches) {
+		return
+	}
+	end := r.batches[from].base
+	r.batches = r.batches[:from]
+	for id, agreed := range r.agreed {
+		r.agreed[id] = min(agreed, end)
+	}
+	r.held = 0
+}
+
+// end is the offset behind the last batch, 0 for none.
+func (r *replicaSeen) end() kafka.Offset {
+	if n := len(r.batches); n > 0 {
+		return r.batches[n-1].last + 1
+	}
+	return 0
+}
+
+// follow goes through what came to a log since the last time.
+func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
+	keep := len(was.batches)
+	for keep > 0 && !was.batches[keep-1].standsIn(now.Segments) {
+		keep--
+	}
+	if k.observations%sweepEvery == 0 {
+		keep = 0
+		clear(was.agreed)
+	}
+	was.forget(keep)
+	from := kafka.Offset(-1)
+	at := 0
+	if keep > 0 {
+		last := &was.batches[keep-1]
+		from, at = last.segment, last.at+len(last.bytes)
+	}
+	for i := range now.Segments {
+		s := &now.Segments[i]
+		switch {
+		case s.BaseOffset < from:
+			continue
+		case s.BaseOffset > from:
+			at = 0
+		}
+		k.followSegment(p, id, was, s, at)
+	}
+	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 {
+		k.violated(OffsetsRise, p.tp, "broker %d: the last batch ends before offset %d, the log end offset is %d", id, end, now.LogEndOffset)
+	}
+}
+
+// standsIn says whether a batch is still where it was.
+func (b *batchSeen) standsIn(segments []storage.Segment) bool {
+	for i := len(segments) - 1; i >= 0; i-- {
+		if s := &segments[i]; s.BaseOffset == b.segment {
+			return len(s.Bytes) >= b.at+len(b.bytes) && bytes.Equal(s.Bytes[b.at:b.at+len(b.bytes)], b.bytes)
+		}
+	}
+	return false
+}
+
+// followSegment goes through a segment from a byte on. A torn batch at the end of what a machine without power
+// has left is no part of the log.
+func (k *Checker) followSegment(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, s *storage.Segment, at int) {
+	for {
+		b, err := record.Parse(s.Bytes[at:])
+		if err != nil {
+			return
+		}
+		next := batchSeen{
+			base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount,
+			producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence,
+		}
+		if n := len(was.batches); n > 0 && next.base <= was.batches[n-1].last || next.last < next.base {
+			k.violated(OffsetsRise, p.tp, "broker %d: a batch with offsets %d to %d behind one that ends with %d", id, next.base, next.last, was.end()-1)
+		}
+		k.checkSequence(p, id, was, &next)
+		was.batches = append(was.batches, next)
+		at += b.Size()
+	}
+}
+
+// checkSequence compares a batch of an idempotent producer with the one before in the same log.
+func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, next *batchSeen) {
+	if next.producer < 0 || next.sequence < 0 {
+		return
+	}
+	for i := len(was.batches) - 1; i >= 0; i-- {
+		before := &was.batches[i]
+		if before.producer != next.producer {
+			continue
+		}
+		follows := record.IncrementSequence(before.sequence, before.records)
+		if next.epoch == before.epoch && next.sequence != follows || next.epoch > before.epoch && next.sequence != 0 || next.epoch < before.epoch {
+			k.violated(SequencesInOrder, p.tp, "broker %d: producer %d, epoch %d, sequence %d at offset %d behind epoch %d, sequences %d to %d at offset %d",
+				id, next.producer, next.epoch, next.sequence, next.base, before.epoch, before.sequence, follows-1, before.base)
+		}
+		return
+	}
+}
+
+// compareReplicas compares the open replicas of a partition below the smaller high watermark of two. Once an
+// election was unclean or a disk lost data, a log that has not met the leader's in the present epoch is left out: it
+// will be cut.
+func (k *Checker) compareReplicas(o *Observation, p *partitionSeen) {
+	type side struct {
+		id  kafka.BrokerID
+		now *ReplicaState
+	}
+	var sides []side
+	for i := range o.Brokers {
+		b := &o.Brokers[i]
+		for r := range b.Replicas {
+			if now := &b.Replicas[r]; now.TopicPartition == p.tp && now.Open && (!p.disturbed || attached(o, p, b, now)) {
+				sides = append(sides, side{b.ID, now})
+			}
+		}
+	}
+	for i, a := range sides {
+		for _, b := range sides[i+1:] {
+			k.compare(p, a.id, b.id, max(a.now.LogStartOffset, b.now.LogStartOffset), min(a.now.HighWatermark, b.now.HighWatermark))
+		}
+	}
+}
+
+// attached says whether a replica leads, as the controller has it, or has been fetching from that leader.
+func attached(o *Observation, p *partitionSeen, b *BrokerState, now *ReplicaState) bool {
+	if now.State.LeaderEpoch != p.state.LeaderEpoch {
+		return false
+	}
+	if b.ID == p.state.Leader {
+		return now.Role == replication.Leader
+	}
+	for i := range o.Brokers {
+		leader := &o.Brokers[i]
+		for r := range leader.Replicas {
+			if held := &leader.Replicas[r]; leader.ID == p.state.Leader && held.TopicPartition == p.tp && held.Role == replication.Leader && held.State.LeaderEpoch == p.state.LeaderEpoch {
+				return slices.Contains(held.Attached, Attached{b.ID, b.Epoch})
+			}
+		}
+	}
+	return false
+}
+
+// compare compares two logs from where they were last found equal.
+func (k *Checker) compare(p *partitionSeen, a, b kafka.BrokerID, start, end kafka.Offset) {
+	x, y := p.replicas[a], p.replicas[b]
+	from := max(start, min(x.agreed[b], y.agreed[a]))
+	i, j := x.find(from), y.find(from)
+	for ; i < len(x.batches) && j < len(y.batches) && x.batches[i].last < end && y.batches[j].last < end; i, j = i+1, j+1 {
+		m, n := &x.batches[i], &y.batches[j]
+		if !bytes.Equal(m.bytes, n.bytes) {
+			k.violated(ReplicasAgree, p.tp, "below the high watermark %d broker %d has a batch with offsets %d to %d of leader epoch %d, and broker %d another with %d to %d of leader epoch %d",
+				end, a, m.base, m.last, m.leaderEpoch(), b, n.base, n.last, n.leaderEpoch())
+			break
+		}
+		from = m.last + 1
+	}
+	x.agreed[b], y.agreed[a] = from, from
+}
+
+func (b *batchSeen) leaderEpoch() kafka.LeaderEpoch {
+	batch, err := record.Parse(b.bytes)
+	if err != nil {
+		return kafka.NoLeaderEpoch
+	}
+	return batch.PartitionLeaderEpoch
+}
+
+// find gives the number of the first batch that ends at an offset or behind it.
+func (r *replicaSeen) find(offset kafka.Offset) int {
+	return sort.Search(len(r.batches), func(i int) bool { return r.batches[i].last >= offset })
+}

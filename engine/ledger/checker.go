@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"loglab/engine/assignor"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+)
+
+// Checker watches one run. Hand it the run after every command and every tick, from tick 0 on; it remembers what
+// it has seen. The zero Checker has seen nothing.
+//
+// What it costs grows with what came since the last time, not with the run. Every [sweepEvery] observations it
+// looks at all logs from their beginning again, in case one changed behind its back.
+type Checker struct {
+	observations int
+	events       uint64 // of the journal that were looked at
+	promises     int    // outcomes that were looked at, by whom feeds the checker
+	out          []Violation
+	tick         kafka.Tick
+
+	brokers    map[kafka.BrokerID]*brokerSeen
+	partitions map[kafka.TopicPartition]*partitionSeen
+	assigned   []Assigned // the last that was checked
+	divided    int32      // partitions at that time
+}
+
+// sweepEvery is how many observations pass between two looks at whole logs.
+const sweepEvery = 128
+
+// brokerSeen is what is remembered of a broker.
+type brokerSeen struct {
+	lost    kafka.Tick // when it last lost data: power or disk; valid if hasLost
+	hasLost bool
+	started bool // since the last observation
+}
+
+// partitionSeen is what is remembered of a partition.
+type partitionSeen struct {
+	tp       kafka.TopicPartition
+	state    metadata.Partition // the controller's, last time
+	known    bool               // state is there
+	last     kafka.BrokerID     // the last leader before the partition had none
+	leaders  map[kafka.LeaderEpoch]kafka.BrokerID
+	highest  kafka.Offset // high watermark of any replica so far
+	unclean  kafka.Tick   // of the last unclean election; valid if isUnclean
+	asked    bool         // someone ordered an unclean election
+	replicas map[kafka.BrokerID]*replicaSeen
+	promises []promise
+	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
+	// logs that have not met the leader yet may differ from its own below a high watermark.
+	isUnclean, disturbed bool
+}
+
+// Promises is how many outcomes the checker's feeder has gone through. It is the feeder's to keep.
+func (k *Checker) Promises() int { return k.promises }
+
+// Check looks at the run and says what does not hold. It is not called for two runs.
+func (k *Checker) Check(o Observation, outcomes int) []Violation {
+	k.out, k.tick, k.promises = nil, o.Tick, outcomes
+	if k.brokers == nil {
+		k.brokers, k.partitions = map[kafka.BrokerID]*brokerSeen{}, map[kafka.TopicPartition]*partitionSeen{}
+	}
+	k.observations++
+	for _, b := range o.Brokers {
+		if k.brokers[b.ID] == nil {
+			k.brokers[b.ID] = &brokerSeen{}
+		}
+	}
+	k.takeEvents(&o)
+	k.checkMetadata(&o)
+	k.checkReplicas(&o)
+	k.checkPromises(&o)
+	k.checkPositions(&o)
+	k.checkAssignment(&o)
+	for _, b := range k.brokers {
+		b.started = false
+	}
+	return k.out
+}
+
+// violated notes a violation.
+func (k *Checker) violated(i Invariant, tp kafka.TopicPartition, format string, args ...any) {
+	k.out = append(k.out, Violation{i, k.tick, tp, fmt.Sprintf(format, args...)})
+}
+
+// of gives what is remembered of a partition.
+func (k *Checker) of(tp kafka.TopicPartition) *partitionSeen {
+	p := k.partitions[tp]
+	if p == nil {
+		p = &partitionSeen{tp: tp, leaders: map[kafka.LeaderEpoch]kafka.BrokerID{}, replicas: map[kafka.BrokerID]*replicaSeen{}}
+		k.partitions[tp] = p
+	}
+	return p
+}
+
+// brokerOf gives what is remembered of the broker with a node's name.
+func (k *Checker) brokerOf(node kafka.NodeID) (kafka.BrokerID, *brokerSeen) {
+	var id kafka.BrokerID
+	if _, err := fmt.Sscanf(string(node), "b%d", &id); err != nil {
+		return 0, &brokerSeen{}
+	}
+	return id, k.brokers[id]
+}
+
+// takeEvents learns from the journal what a look at states between two ticks can miss.
+func (k *Checker) takeEvents(o *Observation) {
+	for ; k.events < uint64(o.Journal.Len()); k.events++ {
+		e, _ := o.Journal.At(k.events + 1)
+		switch body := e.Body.(type) {
+		case journal.HighWatermarkAdvanced:
+			p := k.of(body.TopicPartition)
+			p.highest = max(p.highest, body.To)
+		case journal.HighWatermarkFollowed:
+			p := k.of(body.TopicPartition)
+			p.highest = max(p.highest, body.To)
+		case journal.LeadershipTaken:
+			id, _ := k.brokerOf(e.Node)
+			k.leads(k.of(body.TopicPartition), body.LeaderEpoch, id, string(e.Node))
+		case journal.BrokerStarted:
+			_, b := k.brokerOf(e.Node)
+			b.started = true
+		case journal.PowerLost, journal.DiskWiped:
+			k.lostData(o, e)
+		case journal.ProcessKilled:
+			if body.Wiped {
+				k.lostData(o, e)
+			}
+		case journal.CommandGiven:
+			k.takeCommand(o, body.Command)
+		case journal.LeaderLost:
+			k.of(body.TopicPartition).last = body.From
+		case journal.LeaderElected:
+			k.takeElection(o, body)
+		}
+	}
+}
+
+// lostData notes that a broker's disk lost bytes.
+func (k *Checker) lostData(o *Observation, e journal.Event) {
+	id, b := k.brokerOf(e.Node)
+	b.lost, b.hasLost = e.Tick, true
+	for _, t := range o.Image.Topics {
+		for i := range t.Partitions {
+			if slices.Contains(t.Partitions[i].Replicas, id) {
+				k.of(kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)}).disturbed = true
+			}
+		}
+	}
+}
+
+// takeCommand notes an order to elect uncleanly.
+func (k *Checker) takeCommand(o *Observation, text string) {
+	for _, t := range o.Image.Topics {
+		for i := range t.Partitions {
+			if text == fmt.Sprintf("elect-unclean %s %d", t.Name, i) {
+				k.of(kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)}).asked = true
+			}
+		}
+	}
+}
+
+// takeElection looks at where a new leader comes from.
+func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
+	p := k.of(e.TopicPartition)
+	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
+		return
+	}
+	p.unclean, p.isUnclean, p.disturbed = k.tick, true, true
+	// The last leader leads again when nobody is left, as KIP-966 has it, allowed or not. The broker whose unclean
+	// shutdown is noticed with the election may have been the last that was eligible.
+	last := len(e.ELRBefore) <= 1 && len(e.ISRBefore) == 0 && p.last == e.To
+	value, set := o.Image.TopicSetting(e.TopicPartition.Topic, "unclean.leader.election.enable")
+	if allowed := o.Unclean && !set || value == "true" || p.asked; !allowed && !last {
+		k.violated(CleanElection, e.TopicPartition, "broker %d was elected, which was in neither the ISR %d nor the ELR %d, and unclean elections are not allowed", e.To, e.ISRBefore, e.ELRBefore)
+	}
+}
+
+// leads notes that a broker leads in an epoch.
+func (k *Checker) leads(p *partitionSeen, epoch kafka.LeaderEpoch, id kafka.BrokerID, says string) {
+	if before, known := p.leaders[epoch]; known && before != id {
+		k.violated(OneLeaderAnEpoch, p.tp, "%s: broker %d leads in epoch %d, in which broker %d led", says, id, epoch, before)
+		return
+	}
+	p.leaders[epoch] = id
+}
+
+// checkPositions compares the consumers with the high watermarks.
+func (k *Checker) checkPositions(o *Observation) {
+	for _, c := range o.Positions {
+		if p := k.of(c.TopicPartition); c.Offset > p.highest {
+			k.violated(PositionsBelowMark, c.TopicPartition, "%s is at offset %d; no replica's high watermark has been above %d", c.Node, c.Offset, p.highest)
+		}
+	}
+}
+
+// checkAssignment works the assignment out again, with the members in another order.
+func (k *Checker) checkAssignment(o *Observation) {
+	if len(o.Assigned) == 0 {
+		return
+	}
+	partitions := o.Group.Topics[0].PartitionCount
+	same := func(a, b Assigned) bool { return a.Member == b.Member && slices.Equal(a.Partitions, b.Partitions) }
+	if k.divided == partitions && slices.EqualFunc(k.assigned, o.Assigned, same) {
+		return
+	}
+	k.assigned, k.divided = o.Assigned, partitions
+	rule, err := assignor.ByName(o.Assignor)
+	if err != nil {
+		panic(err) // the spec was checked
+	}
+	again := o.Group
+	again.Members = slices.Clone(o.Group.Members)
+	slices.Reverse(again.Members)
+	for _, m := range rule.Assign(again).Members {
+		var got, want []kafka.Partition
+		for _, list := range m.Topics {
+			want = append(want, list.Partitions...)
+		}
+		for _, a := range o.Assigned {
+			if a.Member == m.Member {
+				got = a.Partitions
+			}
+		}
+		if !slices.Equal(got, want) {
+			k.violated(AssignmentRepeats, kafka.TopicPartition{}, "%s has the partitions %d; %s gives it %d", m.Member, got, o.Assignor, want)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+)
+
+// Invariant names a rule that holds in every run, whatever fails.
+type Invariant string
+
+// The invariants.
+const (
+	OffsetsRise         Invariant = "offsets-rise"            // the offsets of a log strictly increase, up to the log end offset
+	MarksInOrder        Invariant = "marks-in-order"          // log start offset ≤ high watermark ≤ log end offset
+	WatermarkStays      Invariant = "watermark-stays"         // a leader's high watermark never falls within its epoch
+	OneLeaderAnEpoch    Invariant = "one-leader-an-epoch"     // over all brokers and all time
+	ISRAmongReplicas    Invariant = "isr-among-replicas"      // at the controller and at every broker
+	LeaderInISR         Invariant = "leader-in-isr"           // at the controller and at every broker
+	CleanElection       Invariant = "clean-election"          // a leader comes from ISR or ELR unless the run allows another
+	ReplicasAgree       Invariant = "replicas-agree"          // byte for byte below the smaller high watermark
+	AcknowledgedSurvive Invariant = "acknowledged-survive"    // what was acknowledged with acks=all is where the leader is, or may be
+	SequencesInOrder    Invariant = "sequences-in-order"      // an idempotent producer's records stand once and in order
+	EpochsRise          Invariant = "epochs-rise"             // leader epoch and partition epoch never fall
+	MetadataBehind      Invariant = "metadata-behind"         // no broker has more metadata than the controller
+	PositionsBelowMark  Invariant = "positions-below-mark"    // no consumer is above every high watermark that there ever was
+	AssignmentRepeats   Invariant = "assignment-of-its-input" // an assignment depends on its input alone
+)
+
+// Violation says that an invariant does not hold.
+type Violation struct {
+	Invariant      Invariant            `json:"invariant"`
+	Tick           kafka.Tick           `json:"tick"`
+	TopicPartition kafka.TopicPartition `json:"topic_partition"` // empty: it is about none
+	Text           string               `json:"text"`            // what was found, with its numbers
+}
+
+// String gives one line.
+func (v Violation) String() string {
+	if v.TopicPartition.Topic == "" {
+		return fmt.Sprintf("t=%04d %s: %s", v.Tick, v.Invariant, v.Text)
+	}
+	return fmt.Sprintf("t=%04d %s %s: %s", v.Tick, v.Invariant, v.TopicPartition, v.Text)
+}

@@ -1,0 +1,27 @@
+// Package sabotage names the rules that a test can make a run break, so that the test sees the invariant that
+// watches over the rule speak up. Each is looked at in one place of the code. A run whose spec names none breaks
+// none, and no address of a lab can name one.
+//
+//	spec.Sabotage = sabotage.AcknowledgesEarly
+package sabotage
+
+// Rule is one rule that a run breaks; empty: none.
+type Rule string
+
+// The rules, with the package that breaks them.
+const (
+	OffsetsRepeat       Rule = "a leader gives an offset twice"                               // storage
+	SequencesUnchecked  Rule = "a leader appends a batch that it has already"                 // storage
+	MarkUnclamped       Rule = "a follower takes a high watermark that its log does not have" // replication
+	MarkFalls           Rule = "a leader sets its high watermark back at an append"           // replication
+	LogsMayDiverge      Rule = "a leader does not compare epochs with a follower's log"       // replication
+	AcknowledgesEarly   Rule = "acks=all is answered before the in-sync replicas have it"     // replication
+	ReadsBeyondMark     Rule = "consumers read up to the log end offset"                      // replication
+	MetadataRunsAhead   Rule = "a broker counts a metadata record that there is not"          // broker
+	EpochStands         Rule = "a change of the leader leaves the leader epoch"               // controller
+	EpochFalls          Rule = "the controller sets a partition epoch back"                   // controller
+	StrangerInISR       Rule = "the controller puts a broker into an ISR that is no replica"  // controller
+	FencedLeaderStays   Rule = "a fenced leader leaves the ISR and goes on leading"           // controller
+	ElectsAnyone        Rule = "the controller elects uncleanly although it may not"          // controller
+	AssignmentRemembers Rule = "an assignment depends on how long the run is"                 // engine
+)
