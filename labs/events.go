@@ -125,7 +125,9 @@ func changes(f Frame) string {
 	for e := range j.Of(f.Address.tick()) {
 		switch b := e.Body.(type) {
 		case journal.BatchAppended:
-			written += b.Records()
+			if !strings.HasPrefix(b.TopicPartition.Topic, "__") { // the cluster's own topics
+				written += b.Records()
+			}
 		case journal.RecordsRead:
 			read += b.Records
 		case journal.SegmentRolled:
