@@ -65,6 +65,14 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return append(head, body[1:]...), nil
 }
 
+// stored is an event as a journal keeps it. Its place says its Seq; a run has far fewer events than a uint32 holds.
+type stored struct {
+	body  Body
+	node  kafka.NodeID
+	cause uint32
+	tick  kafka.Tick
+}
+
 // chunkEvents is how many events one chunk holds.
 const chunkEvents = 512
 
@@ -72,8 +80,8 @@ const chunkEvents = 512
 type Journal struct {
 	// Tick is stamped on what is appended next.
 	Tick   kafka.Tick
-	sealed [][]Event // full chunks, never written again
-	tail   []Event   // the chunk that grows
+	sealed [][]stored // full chunks, never written again
+	tail   []stored   // the chunk that grows
 }
 
 // Append records one event and returns its Seq. Cause is the Seq of the event that led to it, or 0.
@@ -83,11 +91,10 @@ func (j *Journal) Append(node kafka.NodeID, cause uint64, body Body) uint64 {
 		j.tail = nil
 	}
 	if j.tail == nil {
-		j.tail = make([]Event, 0, chunkEvents)
+		j.tail = make([]stored, 0, chunkEvents)
 	}
-	seq := uint64(j.Len()) + 1
-	j.tail = append(j.tail, Event{Tick: j.Tick, Seq: seq, Cause: cause, Node: node, Body: body})
-	return seq
+	j.tail = append(j.tail, stored{body, node, uint32(cause), j.Tick})
+	return uint64(j.Len())
 }
 
 // Len is the number of events.
@@ -99,10 +106,12 @@ func (j *Journal) At(seq uint64) (e Event, ok bool) {
 		return Event{}, false
 	}
 	i := int(seq - 1)
+	s := &j.tail
 	if i/chunkEvents < len(j.sealed) {
-		return j.sealed[i/chunkEvents][i%chunkEvents], true
+		s = &j.sealed[i/chunkEvents]
 	}
-	return j.tail[i%chunkEvents], true
+	kept := &(*s)[i%chunkEvents]
+	return Event{Tick: kept.tick, Seq: seq, Cause: uint64(kept.cause), Node: kept.node, Body: kept.body}, true
 }
 
 // All walks over the events in order.
