@@ -104,6 +104,10 @@ func (c *Cluster) lost(m *simnet.Message, cause uint64, why string) uint64 {
 // dropped lets both ends of a message's connection learn that it is gone.
 func (c *Cluster) dropped(m *simnet.Message) {
 	seq := c.lost(m, m.Sent, "the link dropped it, and with it the connection")
+	if inbox := c.inboxOf(m.Client()); inbox != nil { // it learns of that when it goes on
+		inbox.inbox = append(inbox.inbox, &simnet.Message{From: m.Server(), To: m.Client(), Sent: seq})
+		return
+	}
 	c.reset(m.Client(), m.Server(), seq)
 }
 
