@@ -20,9 +20,10 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "the one seed that TestSimulator runs; 0: several")
-	seedsFlag = flag.Int("seeds", 0, "how many new seeds TestSimulator runs; 0: the fixed ones and a few new ones")
-	firstFlag = flag.Uint64("first", 0, "the first of -seeds; 0: one that the clock gives")
+	seedFlag    = flag.Uint64("seed", 0, "the one seed that TestSimulator runs; 0: several")
+	journalFlag = flag.Bool("journal", false, "print the whole journal of -seed")
+	seedsFlag   = flag.Int("seeds", 0, "how many new seeds TestSimulator runs; 0: the fixed ones and a few new ones")
+	firstFlag   = flag.Uint64("first", 0, "the first of -seeds; 0: one that the clock gives")
 )
 
 // The seeds of a usual run of the tests: those from 1 on, and some that nobody has seen before.
@@ -34,7 +35,13 @@ func TestSimulator(t *testing.T) {
 	if *seedFlag != 0 {
 		s := drawSimulation(*seedFlag)
 		t.Logf("%s", s)
-		if failure := s.play(); failure != "" {
+		failure := s.play()
+		if *journalFlag && s.cluster != nil {
+			for e := range s.cluster.Journal().All() {
+				fmt.Println(e.Line())
+			}
+		}
+		if failure != "" {
 			t.Error(failure)
 		}
 		return
