@@ -45,9 +45,9 @@ type partitionSeen struct {
 	known    bool               // state is there
 	last     kafka.BrokerID     // the last leader before the partition had none
 	leaders  map[kafka.LeaderEpoch]kafka.BrokerID
-	highest  kafka.Offset // high watermark of any replica so far
-	unclean  kafka.Tick   // of the last unclean election; valid if isUnclean
-	asked    bool         // someone ordered an unclean election
+	highest  kafka.Offset      // high watermark of any replica so far
+	unclean  kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
+	asked    bool              // someone ordered an unclean election
 	replicas map[kafka.BrokerID]*replicaSeen
 	promises []promise
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
@@ -169,7 +169,7 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
 		return
 	}
-	p.unclean, p.isUnclean, p.disturbed = k.tick, true, true
+	p.unclean, p.isUnclean, p.disturbed = e.LeaderEpoch, true, true
 	// The last leader leads again when nobody is left, as KIP-966 has it, allowed or not. The broker whose unclean
 	// shutdown is noticed with the election may have been the last that was eligible.
 	last := len(e.ELRBefore) <= 1 && len(e.ISRBefore) == 0 && p.last == e.To
