@@ -44,16 +44,17 @@ type brokerSeen struct {
 
 // partitionSeen is what is remembered of a partition.
 type partitionSeen struct {
-	tp       kafka.TopicPartition
-	state    metadata.Partition // the controller's, last time
-	known    bool               // state is there
-	last     kafka.BrokerID     // the last leader before the partition had none
-	leaders  map[kafka.LeaderEpoch]kafka.BrokerID
-	highest  kafka.Offset      // high watermark of any replica so far
-	unclean  kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
-	asked    bool              // someone ordered an unclean election
-	replicas map[kafka.BrokerID]*replicaSeen
-	promises []promise
+	tp        kafka.TopicPartition
+	state     metadata.Partition // the controller's, last time
+	known     bool               // state is there
+	last      kafka.BrokerID     // the last leader before the partition had none
+	leaders   map[kafka.LeaderEpoch]kafka.BrokerID
+	highest   kafka.Offset      // high watermark of any replica so far
+	unclean   kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
+	asked     bool              // someone ordered an unclean election
+	replicas  map[kafka.BrokerID]*replicaSeen
+	promises  []promise
+	committed kafka.Offset // exclusive: batches below are among the promises
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
