@@ -11,7 +11,7 @@ import (
 
 // promise is what must survive: a record that was acknowledged with acks=all, or a batch that was committed.
 type promise struct {
-	Promise                   // of a batch: only Offset, its base offset, and Tick, when it was committed
+	Promise                   // of a batch: only Offset, its base offset, and Tick, when its leader had it
 	batch   []byte            // nil: it is a record
 	epoch   kafka.LeaderEpoch // of the leader that wrote it; kafka.NoLeaderEpoch: nobody had it any more when the answer came
 	excused bool              // the run took every copy that counted, or elected a leader without one
@@ -73,7 +73,7 @@ func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.Broke
 		return
 	}
 	if m.batch != nil {
-		k.violated(AcknowledgedSurvive, p.tp, "the batch at offset %d was committed in tick %d, in leader epoch %d; of the replicas %d, in sync %d, eligible %d, leader %d, none of %d has it",
+		k.violated(AcknowledgedSurvive, p.tp, "the batch at offset %d, written in tick %d and leader epoch %d, was committed; of the replicas %d, in sync %d, eligible %d, leader %d, none of %d has it",
 			m.Offset, m.Tick, m.epoch, p.state.Replicas, p.state.ISR, p.state.ELR, p.state.Leader, candidates)
 		return
 	}
@@ -89,7 +89,7 @@ func (k *Checker) noteCommitted(o *Observation, p *partitionSeen) {
 	r := p.replicas[p.state.Leader]
 	for at := r.find(p.committed); at < len(r.batches) && r.batches[at].last < r.highWatermark; at++ {
 		b := &r.batches[at]
-		p.promises = append(p.promises, promise{Promise: Promise{Offset: b.base, Tick: k.tick}, batch: b.bytes, epoch: b.leaderEpoch()})
+		p.promises = append(p.promises, promise{Promise: Promise{Offset: b.base, Tick: b.seen}, batch: b.bytes, epoch: b.leaderEpoch()})
 		p.committed = b.last + 1
 	}
 }
