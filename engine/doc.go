@@ -25,6 +25,9 @@
 //
 // A paused node takes no delivery and fires no timer; at resume it takes what has arrived in order.
 //
+// From outside, without any effect on the run, [Cluster.Ledger] says what became of every record, and [Cluster.Check]
+// which invariants do not hold.
+//
 // Every run is bounded: past a bound Tick, Apply and New answer with a [*LimitError] and the run is
 // over; nothing is dropped silently.
 package engine
