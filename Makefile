@@ -10,11 +10,12 @@ SHELL       := /bin/bash
 .NOTPARALLEL:
 
 # Where `make run` serves, how long `make fuzz` spends on a target, how many inputs `make test` gives to one,
-# how long each part of `make load` takes.
+# how long each part of `make load` takes, how many seeds `make sim` runs.
 ADDR     ?= 127.0.0.1:8080
 LOADTIME ?= 1m
 FUZZTIME ?= 2m
 FUZZRUNS ?= 5000x
+SEEDS    ?= 1000
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -79,6 +80,11 @@ awk -F '[: ]' 'NR > 1 { block = $$1 ":" $$2; size[block] = $$3; if ($$4 > 0) hit
 		for (package in all) printf "%5.1f %%  %s\n", 100 * reached[package] / all[package], package | "sort -k3"; close("sort -k3"); \
 		printf "%5.1f %%  all %d statements\n", 100 * reachedSum / sum, sum }' bin/cover.out
 endef
+
+# A seed that fails is printed with the command that runs it again.
+.PHONY: sim
+sim: generate ## SEEDS (1000) new random clusters with random faults, under the invariants
+	go test -count=1 -timeout 0 -v -run 'TestSimulator$$' ./engine/enginetest -seeds=$(SEEDS)
 
 .PHONY: fuzz
 fuzz: generate ## every fuzz target for FUZZTIME (2m) each

@@ -28,6 +28,9 @@
 // that was killed has lost its memory and its connections; a broker keeps its disk. faults.go has all that can
 // be done to a node or a link.
 //
+// From outside, without any effect on the run, [Cluster.Ledger] says what became of every record, and [Cluster.Check]
+// which invariants do not hold.
+//
 // Every run is bounded: past a bound Tick, Apply and New answer with a [*LimitError] and the run is
 // over; nothing is dropped silently.
 package engine

@@ -39,8 +39,17 @@ func (c *Cluster) losePower(node kafka.NodeID, given uint64) (why string) {
 		return fmt.Sprintf("%s does not run", node)
 	}
 	lost, age := b.LosePower(c.now)
-	c.die(node, c.journal.Append(node, given, journal.PowerLost{Bytes: lost, Age: age}), false)
+	cause := c.journal.Append(node, given, journal.PowerLost{Bytes: lost, Age: age})
+	c.die(node, cause, false)
+	c.forget(node, cause)
 	return ""
+}
+
+// forget lets go what cut links hold of a machine without power.
+func (c *Cluster) forget(node kafka.NodeID, cause uint64) {
+	for _, m := range c.net.Forget(node) {
+		c.lost(m, cause, "a cut link held it, and its sender has no power to send it again")
+	}
 }
 
 // wipe empties a broker's disk.

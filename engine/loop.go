@@ -82,7 +82,10 @@ func (c *Cluster) deliver() {
 		}
 		switch fate {
 		case simnet.Held:
-			c.journal.Append(m.From, m.Sent, journal.MessageHeld{Message: m.ID, To: m.To, API: m.API(), Response: m.IsResponse()})
+			seq := c.journal.Append(m.From, m.Sent, journal.MessageHeld{Message: m.ID, To: m.To, API: m.API(), Response: m.IsResponse()})
+			if b := c.broker(m.From); b != nil && b.State() == broker.PowerOff {
+				c.forget(m.From, seq)
+			}
 		case simnet.Dropped:
 			c.dropped(m)
 		case simnet.Stale:

@@ -105,10 +105,11 @@ func (s *simulation) drawProducer(c chance, i int) {
 // drawPlan draws the faults: some runs have few, some many, and they come in bursts.
 func (s *simulation) drawPlan(c chance) {
 	s.ticks = c.between(20, 60) * 1000 / int(s.spec.TickMillis)
+	gap := s.ticks / pickOne(c, 2, 5, 10, 20, 40)
 	at := c.IntN(s.ticks / 4)
-	for range c.between(1, 25) {
-		if !c.oneIn(3) { // else right after the one before
-			at += c.IntN(s.ticks / 5)
+	for range c.between(1, 80) {
+		if !c.oneIn(3) { // else in the same tick as the one before
+			at += c.IntN(gap)
 		}
 		if at >= s.ticks {
 			break

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -16,13 +17,15 @@ import (
 	"loglab/engine"
 	"loglab/engine/broker"
 	"loglab/engine/command"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "the one seed that TestSimulator runs; 0: several")
-	seedsFlag = flag.Int("seeds", 0, "how many new seeds TestSimulator runs; 0: the fixed ones and a few new ones")
-	firstFlag = flag.Uint64("first", 0, "the first of -seeds; 0: one that the clock gives")
+	seedFlag    = flag.Uint64("seed", 0, "the one seed that TestSimulator runs; 0: several")
+	journalFlag = flag.Bool("journal", false, "print the whole journal of -seed")
+	seedsFlag   = flag.Int("seeds", 0, "how many new seeds TestSimulator runs; 0: the fixed ones and a few new ones")
+	firstFlag   = flag.Uint64("first", 0, "the first of -seeds; 0: one that the clock gives")
 )
 
 // The seeds of a usual run of the tests: those from 1 on, and some that nobody has seen before.
@@ -34,7 +37,13 @@ func TestSimulator(t *testing.T) {
 	if *seedFlag != 0 {
 		s := drawSimulation(*seedFlag)
 		t.Logf("%s", s)
-		if failure := s.play(); failure != "" {
+		failure := s.play()
+		if *journalFlag && s.cluster != nil {
+			for e := range s.cluster.Journal().All() {
+				fmt.Println(e.Line())
+			}
+		}
+		if failure != "" {
 			t.Error(failure)
 		}
 		return
@@ -55,14 +64,33 @@ func TestSimulator(t *testing.T) {
 		seeds = append(seeds, first+i)
 	}
 	t.Logf("new seeds: %d to %d", first, first+uint64(count)-1)
-	simulateAll(t, seeds)
+	reached := simulateAll(t, seeds)
+	if *seedsFlag > 0 || t.Failed() {
+		return
+	}
+	for _, kind := range mustHappen() {
+		if !reached[kind] {
+			t.Errorf("no %s in any run: the simulator does not reach it", kind)
+		}
+	}
 }
 
-// simulateAll runs seeds on all cores.
-func simulateAll(t *testing.T, seeds []uint64) {
+// mustHappen lists kinds of events without which the fixed seeds would show little.
+func mustHappen() []string {
+	return []string{
+		"BrokerFenced", "BrokerUnfenced", "LeaderElected", "LeaderLost", "LogTruncated", "ISRProposed", "ISRCommitted", "AlterPartitionRefused", "ControlledShutdownBegun", "BrokerStopped",
+		"PowerLost", "DiskWiped", "ProcessKilled", "ProduceTimedOut", "ProduceRefused", "DuplicateRecognised", "BatchRetried", "BatchExpired", "ProducerEpochBumped", "ProducerMemoryLost",
+		"LogTruncationDetected", "PositionValidated", "PreferredReplicaChosen", "MessageHeld", "MessageLost", "RegistrationFailed", "ReplicaFetchFailed", "PartitionsAdded", "ConfigChanged",
+	}
+}
+
+// simulateAll runs seeds on all cores. It gives the kinds of events that happened.
+func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
+	kinds := make([]map[string]bool, runtime.NumCPU())
 	var next, ticks, stuck, failed atomic.Int64
 	var wg sync.WaitGroup
-	for range runtime.NumCPU() {
+	for core := range kinds {
+		kinds[core] = map[string]bool{}
 		wg.Go(func() {
 			for failed.Load() < 5 {
 				i := int(next.Add(1)) - 1
@@ -75,6 +103,11 @@ func simulateAll(t *testing.T, seeds []uint64) {
 					t.Error(failure)
 				}
 				ticks.Add(int64(s.played))
+				if s.cluster != nil {
+					for e := range s.cluster.Journal().All() {
+						kinds[core][e.Body.Kind()] = true
+					}
+				}
 				if s.excuse != "" {
 					stuck.Add(1)
 				}
@@ -83,6 +116,10 @@ func simulateAll(t *testing.T, seeds []uint64) {
 	}
 	wg.Wait()
 	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
+	for _, more := range kinds[1:] {
+		maps.Copy(kinds[0], more)
+	}
+	return kinds[0]
 }
 
 // play runs a simulation and says what went wrong, with all that is needed to see it again; "" is nothing.
@@ -145,7 +182,7 @@ func (s *simulation) run() (wrong string) {
 			return wrong
 		}
 		if pending = s.pending(); pending == "" {
-			return s.compareAtEnd()
+			return s.compareAtEnd() + s.checkIdempotence()
 		}
 	}
 	return fmt.Sprintf("%d s after everything was healed: %s", most/1000, pending)
@@ -292,6 +329,42 @@ func (s *simulation) compareAtEnd() string {
 				first = all
 			} else if p.Leader >= 0 && !bytes.Equal(first, all) {
 				return fmt.Sprintf("%s: in the end the logs of brokers %d and %d differ", p.TopicPartition, p.Replicas[0].Broker, r.Broker)
+			}
+		}
+	}
+	return ""
+}
+
+// checkIdempotence looks at the records of idempotent producers: each stands once, and in order. That is not promised where
+// a producer had to give a batch up and begin a new epoch, and where records were lost.
+func (s *simulation) checkIdempotence() string {
+	bumped := map[kafka.NodeID]bool{}
+	for e := range s.cluster.Journal().All() {
+		switch body := e.Body.(type) {
+		case journal.ProducerEpochBumped:
+			bumped[e.Node] = true
+		case journal.PowerLost, journal.DiskWiped:
+			return ""
+		case journal.ProcessKilled:
+			if body.Wiped {
+				return ""
+			}
+		case journal.LeaderElected:
+			if !body.Clean {
+				return ""
+			}
+		}
+	}
+	report := s.cluster.Ledger()
+	for i, p := range s.spec.Producers {
+		config, err := p.Config.Resolve()
+		node := kafka.NodeID(fmt.Sprintf("p%d", i))
+		if err != nil || config.EnableIdempotence != engine.IdempotenceOn || bumped[node] {
+			continue
+		}
+		for _, e := range slices.Concat(report.Duplicated, report.Reordered) {
+			if e.Producer == node {
+				return fmt.Sprintf("%s is idempotent, and its record %d stands in %s at %d, or behind a later one", node, e.Record, e.TopicPartition, e.Offsets)
 			}
 		}
 	}

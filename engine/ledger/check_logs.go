@@ -30,6 +30,7 @@ type batchSeen struct {
 	at         int          // its first byte there
 	bytes      []byte       // never changed
 	records    int32
+	seen       kafka.Tick // first
 	producer   kafka.ProducerID
 	epoch      kafka.ProducerEpoch
 	sequence   kafka.Sequence
@@ -111,8 +112,11 @@ func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, 
 		keep--
 	}
 	if k.observations%sweepEvery == 0 {
-		keep = 0
+		if changed := slices.IndexFunc(was.batches[:keep], func(b batchSeen) bool { return !b.standsIn(now.Segments) }); changed >= 0 {
+			keep = changed
+		}
 		clear(was.agreed)
+		was.held = 0
 	}
 	was.forget(keep)
 	from := kafka.Offset(-1)
@@ -155,7 +159,7 @@ func (k *Checker) followSegment(p *partitionSeen, id kafka.BrokerID, was *replic
 			return
 		}
 		next := batchSeen{
-			base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount,
+			base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount, seen: k.tick,
 			producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence,
 		}
 		if n := len(was.batches); n > 0 && next.base <= was.batches[n-1].last || next.last < next.base {

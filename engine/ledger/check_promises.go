@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"slices"
 
 	"loglab/engine/kafka"
@@ -8,24 +9,29 @@ import (
 	"loglab/engine/replication"
 )
 
-// promise is a record that must survive.
+// promise is what must survive: a record that was acknowledged with acks=all, or a batch that was committed.
 type promise struct {
-	Promise
-	excused bool // the run took every copy that counted, or elected a leader without one
+	Promise                   // of a batch: only Offset, its base offset, and Tick, when its leader had it
+	batch   []byte            // nil: it is a record
+	epoch   kafka.LeaderEpoch // of the leader that wrote it; kafka.NoLeaderEpoch: nobody had it any more when the answer came
+	excused bool              // the run took every copy that counted, or elected a leader without one
 }
 
-// checkPromises looks for the acknowledged records: at the leader, or while none runs at the replicas that may lead
-// without an unclean election. A record is excused for good once an unclean election came after it, or once no in-sync
-// or eligible replica has it any more and each of them has lost data since.
+// checkPromises looks for what was acknowledged and committed: at the leader, or while none runs at the replicas that may
+// lead without an unclean election. Something is excused for good if an unclean election began a later epoch than that
+// of the leader which wrote it, which may be one that did not know yet; or once no in-sync or eligible replica has it any
+// more and each of them has lost data since. An answer can reach its producer long after: what was excused as a batch is
+// excused as a record.
 func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
 		if m.Offset >= 0 {
 			p := k.of(m.TopicPartition)
-			p.promises = append(p.promises, promise{Promise: m})
+			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: p.disturbed && p.wasExcused(&m)})
 		}
 	}
 	for _, tp := range k.inOrder() {
 		p := k.partitions[tp]
+		k.noteCommitted(o, p)
 		candidates := slices.Concat(p.state.ISR, p.state.ELR)
 		if leads(o, p) {
 			candidates = []kafka.BrokerID{p.state.Leader}
@@ -34,7 +40,7 @@ func (k *Checker) checkPromises(o *Observation) {
 			continue
 		}
 		for i := range p.promises {
-			if m := &p.promises[i]; !m.excused && !slices.ContainsFunc(candidates, func(id kafka.BrokerID) bool { return p.replicas[id].holds(m) }) {
+			if m := &p.promises[i]; !m.excused && !slices.ContainsFunc(candidates, func(id kafka.BrokerID) bool { return p.replicas[id].keeps(m) }) {
 				k.missing(p, m, candidates)
 			}
 		}
@@ -55,16 +61,58 @@ func leads(o *Observation, p *partitionSeen) bool {
 // missing judges a record that is not where it should be.
 func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.BrokerID) {
 	m.excused = true // said once
-	if p.isUnclean && p.unclean >= m.Tick {
+	if m.batch != nil {
+		p.committed = min(p.committed, m.Offset)
+	}
+	if p.isUnclean && m.epoch < p.unclean {
 		return
 	}
 	lost := func(id kafka.BrokerID) bool { return k.brokers[id].hasLost && k.brokers[id].lost >= m.Tick }
 	inSync := slices.Concat(p.state.ISR, p.state.ELR)
-	if !slices.ContainsFunc(inSync, func(id kafka.BrokerID) bool { return p.replicas[id].holds(m) || !lost(id) }) {
+	if !slices.ContainsFunc(inSync, func(id kafka.BrokerID) bool { return p.replicas[id].keeps(m) || !lost(id) }) {
+		return
+	}
+	if m.batch != nil {
+		k.violated(AcknowledgedSurvive, p.tp, "the batch at offset %d, written in tick %d and leader epoch %d, was committed; of the replicas %d, in sync %d, eligible %d, leader %d, none of %d has it",
+			m.Offset, m.Tick, m.epoch, p.state.Replicas, p.state.ISR, p.state.ELR, p.state.Leader, candidates)
 		return
 	}
 	k.violated(AcknowledgedSurvive, p.tp, "record %d (key %q, value %.40q) was acknowledged at offset %d with acks=all; of the replicas %d, in sync %d, eligible %d, leader %d, none of %d has it",
 		m.Record, m.Key, m.Value, m.Offset, p.state.Replicas, p.state.ISR, p.state.ELR, p.state.Leader, candidates)
+}
+
+// noteCommitted takes what came below the high watermark of the leader.
+func (k *Checker) noteCommitted(o *Observation, p *partitionSeen) {
+	if !leads(o, p) {
+		return
+	}
+	r := p.replicas[p.state.Leader]
+	for at := r.find(p.committed); at < len(r.batches) && r.batches[at].last < r.highWatermark; at++ {
+		b := &r.batches[at]
+		p.promises = append(p.promises, promise{Promise: Promise{Offset: b.base, Tick: b.seen}, batch: b.bytes, epoch: b.leaderEpoch()})
+		p.committed = b.last + 1
+	}
+}
+
+// wasExcused says whether a batch with a record was excused.
+func (p *partitionSeen) wasExcused(m *Promise) bool {
+	for i := range p.promises {
+		if b := &p.promises[i]; b.excused && b.batch != nil && hasRecord(b.batch, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// epochOf gives the epoch of the leader that wrote a record.
+func (p *partitionSeen) epochOf(m *Promise) kafka.LeaderEpoch {
+	epoch := kafka.NoLeaderEpoch
+	for _, r := range p.replicas { // the order does not matter: the highest
+		if b := r.holding(m); b != nil {
+			epoch = max(epoch, b.leaderEpoch())
+		}
+	}
+	return epoch
 }
 
 // holdsAll says whether a replica has every record that was promised.
@@ -73,23 +121,36 @@ func (k *Checker) holdsAll(p *partitionSeen, id kafka.BrokerID) bool {
 	if r == nil {
 		return len(p.promises) == 0
 	}
-	for r.held < len(p.promises) && (p.promises[r.held].excused || r.holds(&p.promises[r.held])) {
+	for r.held < len(p.promises) && (p.promises[r.held].excused || r.keeps(&p.promises[r.held])) {
 		r.held++
 	}
 	return r.held == len(p.promises)
 }
 
-// holds says whether a replica has a record where it was acknowledged.
-func (r *replicaSeen) holds(m *promise) bool {
-	if r == nil {
-		return false
+// keeps says whether a replica has what was promised, where it was.
+func (r *replicaSeen) keeps(m *promise) bool {
+	if r == nil || m.batch == nil {
+		return r.holding(&m.Promise) != nil
 	}
 	at := r.find(m.Offset)
-	if at == len(r.batches) || r.batches[at].base > m.Offset {
-		return false
+	return at < len(r.batches) && bytes.Equal(r.batches[at].bytes, m.batch)
+}
+
+// holding gives the batch of a replica in which a record stands where it was acknowledged, nil for none.
+func (r *replicaSeen) holding(m *Promise) *batchSeen {
+	if r == nil {
+		return nil
 	}
-	b, err := record.Parse(r.batches[at].bytes)
-	if err != nil {
+	if at := r.find(m.Offset); at < len(r.batches) && hasRecord(r.batches[at].bytes, m) {
+		return &r.batches[at]
+	}
+	return nil
+}
+
+// hasRecord says whether a batch has a record at its offset.
+func hasRecord(batch []byte, m *Promise) bool {
+	b, err := record.Parse(batch)
+	if err != nil || m.Offset < b.BaseOffset || m.Offset > b.LastOffset() {
 		return false
 	}
 	for scan := b.Scan(); scan.Next(); {

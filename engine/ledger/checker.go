@@ -24,12 +24,16 @@ type Checker struct {
 
 	brokers    map[kafka.BrokerID]*brokerSeen
 	partitions map[kafka.TopicPartition]*partitionSeen
-	assigned   []Assigned // the last that was checked
-	divided    int32      // partitions at that time
+	unclean    map[string]string // what was set for unclean.leader.election.enable, by resource
+	assigned   []Assigned        // the last that was checked
+	divided    int32             // partitions at that time
 }
 
 // sweepEvery is how many observations pass between two looks at whole logs.
 const sweepEvery = 128
+
+// uncleanSetting lets a replica lead that may lack records.
+const uncleanSetting = "unclean.leader.election.enable"
 
 // brokerSeen is what is remembered of a broker.
 type brokerSeen struct {
@@ -40,16 +44,17 @@ type brokerSeen struct {
 
 // partitionSeen is what is remembered of a partition.
 type partitionSeen struct {
-	tp       kafka.TopicPartition
-	state    metadata.Partition // the controller's, last time
-	known    bool               // state is there
-	last     kafka.BrokerID     // the last leader before the partition had none
-	leaders  map[kafka.LeaderEpoch]kafka.BrokerID
-	highest  kafka.Offset // high watermark of any replica so far
-	unclean  kafka.Tick   // of the last unclean election; valid if isUnclean
-	asked    bool         // someone ordered an unclean election
-	replicas map[kafka.BrokerID]*replicaSeen
-	promises []promise
+	tp        kafka.TopicPartition
+	state     metadata.Partition // the controller's, last time
+	known     bool               // state is there
+	last      kafka.BrokerID     // the last leader before the partition had none
+	leaders   map[kafka.LeaderEpoch]kafka.BrokerID
+	highest   kafka.Offset      // high watermark of any replica so far
+	unclean   kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
+	asked     bool              // someone ordered an unclean election
+	replicas  map[kafka.BrokerID]*replicaSeen
+	promises  []promise
+	committed kafka.Offset // exclusive: batches below are among the promises
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
@@ -62,7 +67,7 @@ func (k *Checker) Promises() int { return k.promises }
 func (k *Checker) Check(o Observation, outcomes int) []Violation {
 	k.out, k.tick, k.promises = nil, o.Tick, outcomes
 	if k.brokers == nil {
-		k.brokers, k.partitions = map[kafka.BrokerID]*brokerSeen{}, map[kafka.TopicPartition]*partitionSeen{}
+		k.brokers, k.partitions, k.unclean = map[kafka.BrokerID]*brokerSeen{}, map[kafka.TopicPartition]*partitionSeen{}, map[string]string{}
 	}
 	k.observations++
 	for _, b := range o.Brokers {
@@ -131,6 +136,10 @@ func (k *Checker) takeEvents(o *Observation) {
 			}
 		case journal.CommandGiven:
 			k.takeCommand(o, body.Command)
+		case journal.ConfigChanged:
+			if body.Name == uncleanSetting {
+				k.unclean[body.Resource] = body.To
+			}
 		case journal.LeaderLost:
 			k.of(body.TopicPartition).last = body.From
 		case journal.LeaderElected:
@@ -169,12 +178,15 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
 		return
 	}
-	p.unclean, p.isUnclean, p.disturbed = k.tick, true, true
+	p.unclean, p.isUnclean, p.disturbed = e.LeaderEpoch, true, true
 	// The last leader leads again when nobody is left, as KIP-966 has it, allowed or not. The broker whose unclean
 	// shutdown is noticed with the election may have been the last that was eligible.
 	last := len(e.ELRBefore) <= 1 && len(e.ISRBefore) == 0 && p.last == e.To
-	value, set := o.Image.TopicSetting(e.TopicPartition.Topic, "unclean.leader.election.enable")
-	if allowed := o.Unclean && !set || value == "true" || p.asked; !allowed && !last {
+	value := k.unclean["topic "+e.TopicPartition.Topic]
+	if value == "" {
+		value = k.unclean["all brokers"]
+	}
+	if allowed := o.Unclean && value == "" || value == "true" || p.asked; !allowed && !last {
 		k.violated(CleanElection, e.TopicPartition, "broker %d was elected, which was in neither the ISR %d nor the ELR %d, and unclean elections are not allowed", e.To, e.ISRBefore, e.ELRBefore)
 	}
 }

@@ -89,7 +89,7 @@ func (n *Net) Faults(from, to kafka.NodeID) Faults {
 
 // SetFaults says what is wrong with the way from one node to another from now on. Where a cut is healed, what
 // it held arrives one latency later, in order, as TCP sends again what was not acknowledged. A message on
-// its way keeps its time of arrival.
+// its way keeps its time of arrival, but does not overtake one that was held.
 func (n *Net) SetFaults(now kafka.Millis, from, to kafka.NodeID, f Faults) {
 	number := n.link(from, to)
 	l := &n.links[number]
@@ -98,16 +98,45 @@ func (n *Net) SetFaults(now kafka.Millis, from, to kafka.NodeID, f Faults) {
 	if !healed {
 		return
 	}
-	var kept []*Message
+	var again, kept, queue []*Message
 	for _, m := range n.held {
-		if m.link != number {
+		if m.link == number {
+			again = append(again, m)
+		} else {
 			kept = append(kept, m)
-			continue
 		}
-		again := *m
-		again.DueAt = max(now+n.latency+l.delay, l.last)
-		l.last = again.DueAt
-		n.enqueue(&again)
 	}
 	n.held = kept
+	if again == nil {
+		return
+	}
+	arrival := now + n.latency + l.delay
+	for _, m := range n.queue {
+		if m.link == number && m.DueAt < arrival {
+			again = append(again, m)
+		} else {
+			queue = append(queue, m)
+		}
+	}
+	n.queue = queue
+	for _, m := range again {
+		moved := *m
+		moved.DueAt = arrival
+		n.enqueue(&moved)
+	}
+	l.last = max(l.last, arrival)
+}
+
+// Forget takes off the network what cut links hold of a machine that has no power: nobody is left to send it again.
+func (n *Net) Forget(node kafka.NodeID) (gone []*Message) {
+	var kept []*Message
+	for _, m := range n.held {
+		if m.From == node {
+			gone = append(gone, m)
+		} else {
+			kept = append(kept, m)
+		}
+	}
+	n.held = kept
+	return gone
 }

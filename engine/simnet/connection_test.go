@@ -139,3 +139,31 @@ func TestRefused(t *testing.T) {
 	ask(&n, 30)
 	want(t, &n, "3:arrived")
 }
+
+// What is on its way when a cut is healed does not overtake what the cut had held.
+func TestHealKeepsTheOrder(t *testing.T) {
+	n := pair()
+	n.SetFaults(0, "p0", "b1", Faults{Cut: true})
+	ask(&n, 0)
+	want(t, &n, "1:held")
+	ask(&n, 95)
+	n.SetFaults(100, "p0", "b1", Faults{})
+	if m := ask(&n, 100); m.DueAt != 110 {
+		t.Errorf("a message sent after the heal arrives at %d, want 110", m.DueAt)
+	}
+	want(t, &n, "1:arrived 2:arrived 3:arrived")
+}
+
+// A machine without power sends nothing again: what a cut link holds of it is gone.
+func TestHeldMessagesGoWithThePower(t *testing.T) {
+	n := pair()
+	n.SetFaults(0, "p0", "b1", Faults{Cut: true})
+	ask(&n, 0)
+	want(t, &n, "1:held")
+	n.Die(20, "p0", false)
+	if gone := n.Forget("p0"); len(gone) != 1 || gone[0].ID != 1 {
+		t.Errorf("%d messages are forgotten, want message 1", len(gone))
+	}
+	n.SetFaults(100, "p0", "b1", Faults{})
+	want(t, &n, "")
+}
