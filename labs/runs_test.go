@@ -28,13 +28,16 @@ func journalLines(c *engine.Cluster) []string {
 }
 
 // A frame is the same however it is come by: cold, from a checkpoint, stepping on or back, from a fork,
-// or without any cache.
+// beside another run, or without any cache.
 func TestFrameIsAFunctionOfItsAddress(t *testing.T) {
 	warm := labs.NewRuns(budget)
 	ctx := context.Background()
 	for _, query := range []string{
 		"t=0", "t=1", "t=2", "t=130", "t=129", "t=3", "do=3:pause+c1&t=3", "do=3:pause+c1&t=60", "do=3:pause+c1&do=60:resume+c1&t=60",
 		"do=3:pause+c1&do=60:resume+c1&t=61", "do=3:pause+c1&do=55:pause+b1&t=130", "seed=2&t=130", "keys=0&rate=40&t=51", "do=0:wait+20s&t=1", "t=131",
+		// Two runs: no part of a page is another page's.
+		"t=14", "t=14&vs=work:20", "t=15&vs=work:20", "t=14&vs=work:20", "t=13&vs=work:20&at=vs:node:c1", "t=14&vs=rate:9", "work=20&t=14", "t=14",
+		"work=20&t=14&vs=work:0", "t=60&vs=rate:9&do=9:pause+c1",
 	} {
 		a := parse(t, query)
 		got, err := warm.Page(ctx, a)

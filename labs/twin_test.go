@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"loglab/engine/command"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -356,100 +354,5 @@ func TestMarksOfOneRun(t *testing.T) {
 	}
 	if got, want := marked(twin[1]), []string{"4", "5", "6", "7", "8", "c1 at 4"}; !slices.Equal(got, want) {
 		t.Errorf("orders-1 of the twin: marked are %v, want %v", got, want)
-	}
-}
-
-// A page of two runs does not depend on how it is come by, and no part of it is another page's.
-func TestPairIsAFunctionOfItsAddress(t *testing.T) {
-	warm := labs.NewRuns(budget)
-	ctx := context.Background()
-	for _, query := range []string{
-		"t=14", "t=14&vs=work:20", "t=15&vs=work:20", "t=14&vs=work:20", "t=13&vs=work:20&at=vs:node:c1", "t=14&vs=rate:9", "work=20&t=14", "t=14", "work=20&t=14&vs=work:0", "t=60&vs=rate:9&do=9:pause+c1",
-	} {
-		a := parse(t, query)
-		got, err := warm.Page(ctx, a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := labs.NewRuns(budget).Page(ctx, a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: the page differs (-cold +warm):\n%s", query, diff)
-		}
-	}
-}
-
-// A twin of the runs in a stored head, and one that makes an address too long for a link.
-func TestLongAddressWithATwin(t *testing.T) {
-	texts := map[string]string{}
-	heads := labs.Heads(func(hash string) (string, bool, error) { text, ok := texts[hash]; return text, ok, nil })
-	query := "keys=" + strings.Repeat("key-%0A", 400) + "last&vs=keys:" + strings.Repeat("k%0A", 300) + "end&t=3"
-	_, err := heads.Parse(explorer(t), labs.Pages, query)
-	var tooLong *labs.LongError
-	if !errors.As(err, &tooLong) {
-		t.Fatalf("the error is %v, want that the address is too long", err)
-	}
-	text, err := tooLong.Address.Head()
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash := strings.Repeat("A", 43)
-	texts[hash] = text
-	short := tooLong.Address.From(hash)
-	if n := len(short.String()); n > 4096 || short.TooLong() {
-		t.Errorf("the address with the head has %d bytes", n)
-	}
-	again, err := heads.Parse(explorer(t), labs.Pages, short.Query())
-	if err != nil || again.Query() != short.Query() || again.Vs != short.Vs {
-		t.Errorf("read again: %v, %q, want %q", err, again.Query(), short.Query())
-	}
-	if alone := again.Alone(); alone.TooLong() || strings.Contains(alone.Query(), "vs=") {
-		t.Errorf("alone: %q", alone.Query())
-	}
-}
-
-// A form of settings has a second button: sent with it and one field changed, the form leads to two runs.
-func TestCompareButton(t *testing.T) {
-	for _, query := range []string{"t=3&at=record:orders-0:0", "rate=5&keys=a%0Ab&t=3&vs=rate:9"} {
-		a := parse(t, query)
-		for _, f := range pageOf(t, query).Settings {
-			if f.Second == nil {
-				t.Fatalf("%s: the form %s has no second button", query, f.ID)
-			}
-			for i, changed := range f.Fields {
-				value := map[view.FieldKind]string{view.Number: strconv.Itoa(changed.Min + 2), view.Lines: "x\r\ny", view.File: ""}[changed.Kind]
-				for _, o := range changed.Options {
-					if !o.Chosen {
-						value = o.Value
-					}
-				}
-				sent := slices.Concat(f.Hidden, []view.Param{f.Second.Param})
-				for j, field := range f.Fields {
-					if field.Kind == view.File {
-						continue
-					}
-					p := view.Param{Name: field.Name, Value: field.Value}
-					if j == i {
-						p.Value = value
-					}
-					sent = append(sent, p)
-				}
-				if changed.Kind == view.File {
-					continue
-				}
-				sent = slices.DeleteFunc(sent, func(p view.Param) bool { return p.Name == labs.PathParam })
-				got, err := labs.Heads(nil).Read(explorer(t), labs.Pages, sent)
-				if err != nil {
-					t.Errorf("%s, %s changed: %v", query, changed.Name, err)
-					continue
-				}
-				want := a.WithTarget(labs.Target{}).Alone().WithTwin(changed.Name, strings.ReplaceAll(value, "\r", ""))
-				if got.Query() != want.Query() {
-					t.Errorf("%s, %s changed to %q: %q, want %q", query, changed.Name, value, got.Query(), want.Query())
-				}
-			}
-		}
 	}
 }
