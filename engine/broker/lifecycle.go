@@ -87,8 +87,8 @@ const (
 // registered takes the controller's answer to a registration.
 func (b *Broker) registered(t *turn, response *kmsg.BrokerRegistrationResponse, cause uint64) {
 	if response.ErrorCode != 0 {
-		t.note(cause, journal.RegistrationFailed{Error: kerr.TypedErrorForCode(response.ErrorCode).Message})
-		b.lifecycleFailed(t)
+		wait := b.lifecycleFailed(t)
+		t.note(cause, journal.RegistrationFailed{Error: kerr.TypedErrorForCode(response.ErrorCode).Message, Retry: wait})
 		return
 	}
 	b.epoch = response.BrokerEpoch
@@ -134,16 +134,17 @@ func (b *Broker) heard(t *turn, response *kmsg.BrokerHeartbeatResponse, cause ui
 // atOnce as the time of the next heartbeat means: as soon as the one under way is answered.
 const atOnce = -never
 
-// lifecycleFailed talks again after a back-off that doubles each time.
-func (b *Broker) lifecycleFailed(t *turn) {
+// lifecycleFailed talks again after a back-off that doubles each time, which it returns.
+func (b *Broker) lifecycleFailed(t *turn) (wait kafka.Millis) {
 	l := &b.lifecycle
 	l.call = call{}
-	wait := b.config.SessionTimeout
+	wait = b.config.SessionTimeout
 	if l.failures < 16 {
 		wait = min(resendBackoff<<l.failures, b.config.SessionTimeout)
 	}
 	l.failures++
 	l.next = t.now + wait
+	return wait
 }
 
 // ShutDown begins a controlled shutdown: the controller moves the broker's leaders first. It returns why it
