@@ -20,7 +20,8 @@ type promise struct {
 // checkPromises looks for what was acknowledged and committed: at the leader, or while none runs at the replicas that may
 // lead without an unclean election. Something is excused for good if an unclean election began a later epoch than that
 // of the leader which wrote it, which may be one that did not know yet; or once no in-sync or eligible replica has it any
-// more and each of them has lost data since. An answer can reach its producer long after: what was excused as a batch is
+// more and each of them has lost data since; eligible ones do not count where the leader committed by a
+// min.insync.replicas that the controller had already changed. An answer can reach its producer long after: what was excused as a batch is
 // excused as a record.
 func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
@@ -69,6 +70,9 @@ func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.Broke
 	}
 	lost := func(id kafka.BrokerID) bool { return k.brokers[id].hasLost && k.brokers[id].lost >= m.Tick }
 	inSync := slices.Concat(p.state.ISR, p.state.ELR)
+	if m.Offset >= p.thin.from && m.Offset < p.thin.to {
+		inSync = p.state.ISR
+	}
 	if !slices.ContainsFunc(inSync, func(id kafka.BrokerID) bool { return p.replicas[id].keeps(m) || !lost(id) }) {
 		return
 	}

@@ -25,6 +25,7 @@ type Checker struct {
 	brokers    map[kafka.BrokerID]*brokerSeen
 	partitions map[kafka.TopicPartition]*partitionSeen
 	unclean    map[string]string // what was set for unclean.leader.election.enable, by resource
+	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
 	assigned   []Assigned        // the last that was checked
 	divided    int32             // partitions at that time
 }
@@ -39,7 +40,8 @@ const uncleanSetting = "unclean.leader.election.enable"
 type brokerSeen struct {
 	lost    kafka.Tick // when it last lost data: power or disk; valid if hasLost
 	hasLost bool
-	started bool // since the last observation
+	started bool         // since the last observation
+	knows   kafka.Offset // of the metadata log, exclusive
 }
 
 // partitionSeen is what is remembered of a partition.
@@ -58,6 +60,19 @@ type partitionSeen struct {
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
+	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
+	// the controller holds eligible since may lack it.
+	thin offsets
+}
+
+// offsets is a range, the end exclusive. The zero value is empty.
+type offsets struct{ from, to kafka.Offset }
+
+func (o offsets) with(from, to kafka.Offset) offsets {
+	if o.from == o.to {
+		return offsets{from, to}
+	}
+	return offsets{min(o.from, from), max(o.to, to)}
 }
 
 // Promises is how many outcomes the checker's feeder has gone through. It is the feeder's to keep.
@@ -119,6 +134,12 @@ func (k *Checker) takeEvents(o *Observation) {
 		case journal.HighWatermarkAdvanced:
 			p := k.of(body.TopicPartition)
 			p.highest = max(p.highest, body.To)
+			if _, b := k.brokerOf(e.Node); b.knows < k.changed {
+				p.thin = p.thin.with(body.From, body.To)
+			}
+		case journal.MetadataFollowed:
+			_, b := k.brokerOf(e.Node)
+			b.knows = body.To
 		case journal.HighWatermarkFollowed:
 			p := k.of(body.TopicPartition)
 			p.highest = max(p.highest, body.To)
@@ -137,8 +158,13 @@ func (k *Checker) takeEvents(o *Observation) {
 		case journal.CommandGiven:
 			k.takeCommand(o, body.Command)
 		case journal.ConfigChanged:
-			if body.Name == uncleanSetting {
+			switch body.Name {
+			case uncleanSetting:
 				k.unclean[body.Resource] = body.To
+			case metadata.MinInSyncReplicas:
+				if cause, ok := o.Journal.At(e.Cause); ok { // the controller's append of its record
+					k.changed = cause.Body.(journal.BatchAppended).LastOffset + 1
+				}
 			}
 		case journal.LeaderLost:
 			k.of(body.TopicPartition).last = body.From
