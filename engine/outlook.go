@@ -39,13 +39,14 @@ type Outlook struct {
 }
 
 // WithoutBroker gives what the controller would make of a partition if a broker stopped now and did not come back:
-// the brokers that are down already are fenced first, in the order of their last heartbeats. Nothing is changed.
+// the brokers that send the controller no heartbeat already are fenced first, in the order of their last ones. Nothing
+// is changed.
 //
 // Source: see [controller.Controller.WithoutBrokers].
 func (c *Cluster) WithoutBroker(tp kafka.TopicPartition, id kafka.BrokerID) Outlook {
 	var gone []controller.BrokerView
 	for _, known := range c.controller.View().Brokers {
-		if known.ID != id && !c.brokers[known.ID-1].Up() {
+		if known.ID != id && c.isSilent(c.brokers[known.ID-1]) {
 			gone = append(gone, known)
 		}
 	}
@@ -56,6 +57,11 @@ func (c *Cluster) WithoutBroker(tp kafka.TopicPartition, id kafka.BrokerID) Outl
 	}
 	after, how := c.controller.WithoutBrokers(tp, append(ids, id)...)
 	return Outlook{Leader: after.Leader, ISR: after.ISR, ELR: after.ELR, Clean: how.Clean, Why: how.Why}
+}
+
+// isSilent says whether no heartbeat of a broker comes to the controller.
+func (c *Cluster) isSilent(b *broker.Broker) bool {
+	return !b.Up() || c.inboxOf(b.Node()) != nil || c.net.Faults(b.Node(), controllerNode).Cut
 }
 
 // AfterPowerLoss gives what a broker's disk would have of a partition if its machine lost power now; ok is false if

@@ -189,7 +189,7 @@ func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, wa
 // commandForm takes a command as text.
 func commandForm(a Address) view.Form {
 	return view.Form{
-		ID: "command", Title: "Any command", Action: a.Path(), Hidden: HiddenParams(a.withoutLater()), Submit: "Give", Go: "push",
+		ID: "command", Title: "Any command", Action: a.Path(), Hidden: CommandParams(a), Submit: "Give", Go: "push",
 		Fields: []view.Field{{ID: "command-do", Name: "do", Label: "Tick and command", Kind: view.Line, Value: fmt.Sprintf("%d:produce p0 KEY", a.T)}},
 		Note:   "One of: " + joinOr(command.Usages()) + ".",
 	}
@@ -250,3 +250,7 @@ func limits(lab *Lab) []view.Limit {
 	}
 	return list
 }
+
+// CommandParams is the hidden part of a form that gives a command at the tick shown: the address without the commands
+// stamped later, which acting in the past drops.
+func CommandParams(a Address) []view.Param { return HiddenParams(a.withoutLater()) }

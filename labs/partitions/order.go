@@ -56,8 +56,8 @@ func orderCount(n *big.Int) string {
 // sameKeyPair finds a key with two records in one partition's log.
 func (l *layout) sameKeyPair() (text string, ok bool) {
 	for i, p := range l.View.Partitions {
-		first := map[string]stored{}
-		for _, rec := range window(p, p.Log.LogStartOffset, 200) {
+		first := map[string]labs.StoredRecord{}
+		for _, rec := range labs.RecordsFrom(p.Log.Segments, p.Log.LogStartOffset, 200) {
 			if rec.Key == nil {
 				continue
 			}
@@ -93,7 +93,7 @@ func (l *layout) overtaken() (text string, ok bool) {
 			continue
 		}
 		p := l.View.Partitions[r.TopicPartition.Partition]
-		now := sight{p, e.Tick, window(p, 0, 1)[0].Timestamp}
+		now := sight{p, e.Tick, labs.RecordsFrom(p.Log.Segments, 0, 1)[0].Timestamp}
 		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
 			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
 				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true

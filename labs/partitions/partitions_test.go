@@ -241,7 +241,7 @@ func TestNarrow(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本語": "a日…", "ÄÖÜäö": "ÄÖÜäö", "🙂🙂🙂": "🙂🙂…", "\"\"": "\"\"",
 	} {
-		if got := narrow(name, 5); got != want {
+		if got := labs.Narrow(name, 5); got != want {
 			t.Errorf("%s in 5 places: %s, want %s", name, got, want)
 		}
 	}

@@ -101,7 +101,7 @@ func (l *layout) strip(i int) view.Strip {
 		s.Empty = "its broker has not heard of it yet"
 	}
 	s.Grew = l.whyLink("count-"+name, s.Count, l.news[i].appended)
-	for _, rec := range window(p, first, l.columns) {
+	for _, rec := range labs.RecordsFrom(p.Log.Segments, first, l.columns) {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
 	}
 	s.Flags = flags(first, start, end, l.columns, r)
@@ -166,12 +166,12 @@ func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Of
 }
 
 // cell draws one record.
-func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
+func (l *layout) cell(i int, rec labs.StoredRecord, selected kafka.Offset) view.Cell {
 	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: logTarget(labs.RecordTarget, tp, rec.Offset).String(),
 		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= r.position,
-		BatchStart: rec.batchStart, SegmentStart: rec.segmentStart, Selected: rec.Offset == selected,
+		BatchStart: rec.BatchStart, SegmentStart: rec.SegmentStart, Selected: rec.Offset == selected,
 	}
 	words := []string{fmt.Sprintf("offset %d", rec.Offset)}
 	if rec.Key == nil {
@@ -179,7 +179,7 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 		words = append(words, "no key")
 	} else {
 		key := string(rec.Key)
-		c.Text = narrow(keyName(key), cellWidth)
+		c.Text = labs.Narrow(keyName(key), cellWidth)
 		words = append(words, "key "+keyName(key))
 		if at, ok := l.places[key]; ok {
 			k := l.placed[at]

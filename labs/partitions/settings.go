@@ -73,7 +73,7 @@ func actions(f labs.Frame, p *view.Page) {
 		key = keys[0]
 	}
 	add := func(id, text string, cmd command.Command, warn bool) { labs.AddAction(p, a, id, text, cmd, warn) }
-	add("do-produce", "Produce "+narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
+	add("do-produce", "Produce "+labs.Narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
 	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
 	add("do-produce-to", "Produce to partition 0", command.Produce{Producer: "p0", Named: true, Key: key, Default: true}, false)
 	for _, more := range []int{len(f.View.Partitions) + 2, 2 * len(f.View.Partitions)} {

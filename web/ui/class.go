@@ -70,6 +70,7 @@ func messageClass(m view.Message) string {
 	c := classes{"message"}
 	c.add("response", m.Response)
 	c.add("right", m.Right)
+	c.add("held", m.Held)
 	c.add("differs", m.Differs)
 	return c.String()
 }
@@ -83,6 +84,10 @@ func cellClass(c view.Cell) string {
 	names.add("segment", c.SegmentStart)
 	names.add("moved", c.Moved)
 	names.add("late", c.Late)
+	names.add("acked", c.Acknowledged)
+	names.add("lost", c.Lost)
+	names.add("again", c.Again)
+	names.add("gone", c.Gone)
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
 	names.add("differs", c.Differs)

@@ -14,6 +14,8 @@ const (
 	maxFlagRows  = 3  // classes row-1 to row-3
 	placesARune  = 0.2
 	placesAround = 0.3 // the stick and the space around the words
+
+	narrowPlace = 0.75 // of the width of a place, where places are narrow
 )
 
 // placedFlag is a flag with its row under the strip, 1 the nearest, and the side of its stick on which
@@ -33,16 +35,20 @@ func placeFlags(s view.Strip) []placedFlag {
 	for _, first := range []bool{false, true} { // positions give way to the others
 		for i, f := range s.Flags {
 			if (f.Kind == view.Position) == first {
-				placed[i] = placeFlag(f, s.Columns, &taken)
+				placed[i] = placeFlag(f, s, &taken)
 			}
 		}
 	}
 	return placed
 }
 
-func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) placedFlag {
+func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) placedFlag {
+	columns := s.Columns
 	f.Column = min(max(f.Column, 0), columns, maxColumns)
 	width := placesAround + placesARune*float64(utf8.RuneCountInString(f.Text))
+	if s.Narrow {
+		width /= narrowPlace
+	}
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
 	for row := 1; row <= maxFlagRows; row++ {

@@ -1,0 +1,5 @@
+package replication
+
+import "loglab/labs/view"
+
+func (l *layout) inspect() *view.Inspector { return nil }
