@@ -175,11 +175,20 @@ func field(s Setting, value string) view.Field {
 	return f
 }
 
+// AddActionGroup begins a group: the commands added from now on belong to it.
+func AddActionGroup(p *view.Page, name string) {
+	p.Actions.Groups = append(p.Actions.Groups, view.ActionGroup{Name: name})
+}
+
 // AddAction adds the control that gives a command at the tick shown. Where commands are stamped later it
 // drops them, as acting in the past does, and a second control keeps them.
 func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, warn bool) {
 	forked, kept := a.WithCommand(cmd, false), a.WithCommand(cmd, true)
-	p.Actions.Links = append(p.Actions.Links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
+	links := &p.Actions.Links
+	if n := len(p.Actions.Groups); n > 0 {
+		links = &p.Actions.Groups[n-1].Links
+	}
+	*links = append(*links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
 	if later := len(kept.Do) - len(forked.Do); later > 0 {
 		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", kafka.Count(later, "command"))
 		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: text, Label: text + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})

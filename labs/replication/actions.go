@@ -51,10 +51,14 @@ func (l *layout) actions(p *view.Page) {
 		labs.AddAction(p, l.Address, id, text, cmd, warn)
 	}
 	for _, b := range l.View.Brokers {
+		labs.AddActionGroup(p, string(b.Node))
 		brokerActions(add, b)
 	}
+	labs.AddActionGroup(p, "Producer")
 	l.producerActions(add)
+	labs.AddActionGroup(p, "Topic "+topic)
 	l.partitionActions(add)
+	labs.AddActionGroup(p, "Time")
 	for _, span := range []struct {
 		name   string
 		millis kafka.Millis

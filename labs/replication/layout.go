@@ -16,7 +16,7 @@ import (
 const (
 	replicasShown = 36  // at once; more are shown partition by partition
 	cellsShown    = 300 // in all strips
-	columnsMost   = 8   // places of a strip
+	columnsMost   = 7   // places of a strip
 	columnsLeast  = 5
 	inboxShown    = 3 // messages on their way to one node
 )

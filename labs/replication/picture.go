@@ -134,7 +134,7 @@ func (l *layout) envelope(m engine.MessageView) view.Message {
 	}
 	e := view.Message{
 		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: m.API + " " + kind,
-		When: fmt.Sprintf("in %s ms", kafka.Thousands(m.DueAt-l.View.Now)), At: labs.Target{Kind: labs.MessageTarget, Number: int64(m.ID)}.String(), Response: m.Answer,
+		When: fmt.Sprintf("in tick %d", l.tickAfter(m.DueAt)), At: labs.Target{Kind: labs.MessageTarget, Number: int64(m.ID)}.String(), Response: m.Answer,
 	}
 	if m.API == "" {
 		e.Text = "connection closed"
@@ -146,6 +146,11 @@ func (l *layout) envelope(m engine.MessageView) view.Message {
 		}
 	}
 	return e
+}
+
+// tickAfter gives the tick in which a moment from now on falls.
+func (l *layout) tickAfter(at kafka.Millis) int {
+	return l.Address.T + 1 + max(int((at-l.View.Now)/tickMillis), 0)
 }
 
 // paused says whether a node's process stands still.
@@ -316,9 +321,12 @@ func (l *layout) brokerNode(b engine.BrokerView) view.Node {
 func (l *layout) replica(p engine.PartitionView, r engine.ReplicaView) view.Replica {
 	name := p.TopicPartition.String()
 	d := view.Replica{Role: "follower", RoleText: "Follower"}
+	if r.Online {
+		d.Epoch = fmt.Sprintf("epoch %d", r.Replica.State.LeaderEpoch)
+	}
 	switch {
 	case p.Leader == r.Broker:
-		d.Role, d.RoleText = "leader", fmt.Sprintf("Leader, epoch %d", p.LeaderEpoch)
+		d.Role, d.RoleText = "leader", "Leader"
 		if r.Online && r.Role != "leader" {
 			d.Note = "does not know yet that it leads"
 		}

@@ -27,7 +27,8 @@ type Node struct {
 type Replica struct {
 	Strip           // of its log; ID is the element's, Owner is empty
 	Role     string // "leader", "follower" or "offline": decides how it is drawn
-	RoleText string // "Leader, epoch 2"
+	RoleText string // "Leader"
+	Epoch    string // that its broker knows: "epoch 2"; empty: its broker is down
 	Sync     string // "in", "out" or "eligible"
 	SyncText string // "in sync"
 	Note     string // what else there is to say: "believes that it leads"; empty: nothing
