@@ -67,6 +67,11 @@ func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
 }
 
+// Open makes a control that opens something in the inspector.
+func Open(a Address, id, text string, at Target) view.Link {
+	return Replace(id, text, a.WithTarget(at))
+}
+
 // TryIt makes the words in a reading that lead to another run. Several may stand on a page: what says to
 // those who hear the link alone where it leads.
 func TryIt(what string, to Address) view.Span {

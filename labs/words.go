@@ -43,3 +43,11 @@ func runeWidth(r rune) int {
 	}
 	return 1
 }
+
+// Verb gives the form of a word that goes with a count.
+func Verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -49,7 +49,7 @@ func (l *layout) picture() view.Picture {
 	for first := 0; l.partitions() > l.strips && first < l.partitions(); first += l.strips {
 		last := min(first+l.strips, l.partitions()) - 1
 		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
-		link := open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
+		link := labs.Open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
 		link.Label = "Partitions " + link.Text
 		link.Inactive = first == l.first
 		p.Pages = append(p.Pages, link)
@@ -160,7 +160,7 @@ func (l *layout) whyLink(id, text string, seq uint64) *view.Link {
 
 // windowLink moves a strip's window by opening a record in it.
 func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Offset) *view.Link {
-	link := open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
+	link := labs.Open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
 	link.Label = fmt.Sprintf("%s records of %s", text, p.TopicPartition)
 	return &link
 }

@@ -8,6 +8,7 @@ import (
 	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -54,7 +55,7 @@ func (l *layout) readLoss() view.Paragraph {
 		}
 	case len(r.Duplicated) > 0:
 		return view.Paragraph{
-			{Text: fmt.Sprintf("%s twice: ", kafka.Count(len(r.Duplicated), "record")+" "+verb(len(r.Duplicated), "stands", "stand")), Strong: true},
+			{Text: fmt.Sprintf("%s twice: ", kafka.Count(len(r.Duplicated), "record")+" "+labs.Verb(len(r.Duplicated), "stands", "stand")), Strong: true},
 			{Text: l.namesOf(r.Duplicated) + ". " + l.whyTwice()},
 		}
 	}
@@ -82,14 +83,7 @@ func (l *layout) namesOf(list []engine.LedgerEntry) string {
 	return strings.Join(names, ", ")
 }
 
-func isAre(n int) string { return verb(n, "is", "are") }
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func isAre(n int) string { return labs.Verb(n, "is", "are") }
 
 // readState says who leads and who is in sync.
 func (l *layout) readState(p engine.PartitionView) view.Paragraph {
@@ -236,7 +230,7 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	producer := &l.View.Producers[0]
 	if n, why := retries(producer); n > 0 {
 		say("p0 waits: ", "%s of it %s not been acknowledged after an attempt that failed (%s); it tries again until delivery.timeout.ms = %s have passed.",
-			kafka.Count(n, "record"), verb(n, "has", "have"), why, kafka.Thousands(l.config.DeliveryTimeout))
+			kafka.Count(n, "record"), labs.Verb(n, "has", "have"), why, kafka.Thousands(l.config.DeliveryTimeout))
 	}
 	return list
 }
