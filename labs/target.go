@@ -76,6 +76,9 @@ func parseTarget(text string) (Target, error) {
 		t.Partition, err = topicPartition(rest)
 	case RecordTarget, BatchTarget, SegmentTarget, FindTarget, ReplicaTarget:
 		name, number, _ := strings.Cut(rest, ":")
+		if before, broker, ok := strings.Cut(name, "@"); ok && broker != "" { // as a form sends it
+			name, number = before, number+"@"+broker
+		}
 		if digits, broker, ok := strings.Cut(number, "@"); ok && t.Kind != ReplicaTarget {
 			if broker == "" || len(broker) > 64 {
 				return t, errTarget

@@ -30,7 +30,11 @@ func (f Frame) Message(in *view.Inspector, id uint64) bool {
 				if b.Response {
 					kind = "response"
 				}
-				in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				if b.API == connectionClosed {
+					in.AddFact("Kind", "%s", b.API)
+				} else {
+					in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				}
 				in.AddFact("From, to", "%s → %s", e.Node, b.To)
 				in.AddFact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
 				in.Chain = labs.Causes(f.Frame, e.Seq, CausesShown)
@@ -49,10 +53,15 @@ func (f Frame) Message(in *view.Inspector, id uint64) bool {
 		return false
 	}
 	for _, m := range f.View.UnderWay {
-		if m.ID == id {
-			f.dissectMessage(in, m)
-			return true
+		if m.ID != id {
+			continue
 		}
+		if m.Message.IsReset() {
+			in.AddFact("Bytes", "none of Kafka’s: the machine at the other end says that the connection is gone, as a TCP reset does")
+		} else {
+			f.dissectMessage(in, m)
+		}
+		return true
 	}
 	if taken != nil && sent.Tick < taken.Tick {
 		in.Links = append(in.Links, labs.Replace("on-its-way", fmt.Sprintf("its bytes, at tick %d on its way", sent.Tick), f.Address.WithTick(int(sent.Tick))))
@@ -118,7 +127,7 @@ func (f Frame) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	}
 	add(4, "correlation_id", fmt.Sprint(m.Message.Correlation), "the response to a request repeats it")
 	if !m.Answer {
-		id := f.clientID(m.From)
+		id := f.clientID(m)
 		add(2+len(id), "client_id", fmt.Sprintf("%q", id), "its length and text; client.id is not set, so the client makes one up")
 	}
 	if flexible {
@@ -159,7 +168,7 @@ func (f Frame) dissectMessage(in *view.Inspector, m engine.MessageView) {
 func (f Frame) FrameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
 	if !m.Answer {
 		r := m.Message.Request
-		return kmsg.NewRequestFormatter(kmsg.FormatterClientID(f.clientID(m.From))).AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
+		return kmsg.NewRequestFormatter(kmsg.FormatterClientID(f.clientID(m))).AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
 	}
 	r := m.Message.Response
 	whole = binary.BigEndian.AppendUint32(make([]byte, 4), uint32(m.Message.Correlation))
@@ -171,15 +180,25 @@ func (f Frame) FrameOf(m engine.MessageView) (whole []byte, key int16, flexible 
 	return whole, r.Key(), r.IsFlexible()
 }
 
-// clientID is the client.id that a Java client of its own process makes up.
+// clientID is the client.id that a client makes up for itself: a Java client of its own process, a broker's replica
+// fetcher, its copy of the metadata log, or its channel to the controller.
 //
-// Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId.
-func (f Frame) clientID(node kafka.NodeID) string {
-	switch node[0] {
+// Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId, ReplicaFetcherManager,
+// KafkaRaftManager, NodeToControllerChannelManagerImpl.
+func (f Frame) clientID(m engine.MessageView) string {
+	switch number := string(m.From[1:]); m.From[0] {
 	case 'p':
 		return "producer-1"
 	case 'c':
 		return "consumer-" + f.Group + "-1"
+	case 'b':
+		switch {
+		case m.API != "Fetch":
+			return number
+		case m.To == f.View.Controller.Node:
+			return "raft-client-" + number
+		}
+		return "broker-" + number + "-fetcher-0"
 	}
 	return "adminclient-1"
 }
@@ -209,7 +228,10 @@ func (f Frame) meaning(field labs.WireField, m engine.MessageView) (string, *vie
 		if field.Content == [16]byte{} {
 			return "none: the topic is asked for by its name", nil
 		}
-		return "the id of topic " + f.Topic, nil
+		if topic, ok := f.View.Controller.Image.Topic(f.Topic); ok && field.Content == topic.ID {
+			return "the id of topic " + f.Topic, nil
+		}
+		return "the id of __cluster_metadata", nil
 	case "IsolationLevel":
 		return map[int64]string{0: "read_uncommitted", 1: "read_committed"}[n], nil
 	case "Records", "RecordBatches":

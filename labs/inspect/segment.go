@@ -60,7 +60,11 @@ func (l Log) rollEvent(base kafka.Offset) uint64 {
 
 // findForm asks for the way to an offset.
 func (l Log) findForm(offset kafka.Offset) view.Form {
-	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, l.Partition)})
+	name := l.Partition.String()
+	if l.Broker != "" {
+		name += "@" + string(l.Broker)
+	}
+	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, name)})
 	return view.Form{
 		ID: "find", Action: l.Address.Path() + "#inspector", Hidden: hidden, Submit: "Find", Go: "replace",
 		Fields: []view.Field{{ID: "find-offset", Name: "at", Label: "Find offset", Kind: view.Number, Value: fmt.Sprint(offset), Max: int(l.LogEndOffset)}},

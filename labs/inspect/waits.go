@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -48,7 +49,18 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 	j := f.Cluster.Journal()
 	for e := range j.All() {
 		switch b := e.Body.(type) {
+		case journal.ProcessKilled, journal.PowerLost, journal.BrokerStopped:
+			if e.Node == node {
+				asked, owed = nil, 0
+			}
+		case journal.ConnectionLost:
+			asked = withoutServer(asked, e.Node == node, b.Server)
+		case journal.ConnectionReset:
+			asked = withoutServer(asked, e.Node == node, b.Server)
 		case journal.MessageSent:
+			if b.API == connectionClosed {
+				continue
+			}
 			correlations[b.Message] = b.Correlation
 			switch {
 			case e.Node == node && !b.Response:
@@ -72,4 +84,15 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 		}
 	}
 	return asked, owed
+}
+
+// connectionClosed is what stands in the place of an API where a message says that a connection is gone.
+const connectionClosed = "connection closed"
+
+// withoutServer drops the requests that were sent to a server, if it is so.
+func withoutServer(asked []sentRequest, so bool, server kafka.NodeID) []sentRequest {
+	if !so {
+		return asked
+	}
+	return slices.DeleteFunc(asked, func(r sentRequest) bool { return r.body.To == server })
 }

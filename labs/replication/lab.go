@@ -174,7 +174,7 @@ func build(f labs.Frame, p *view.Page) {
 	l.actions(p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
-	if in := l.inspect(); in != nil {
+	if in := l.inspectAt(); in != nil {
 		p.Inspector = in
 	}
 	p.Change = cmp.Or(l.change(), p.Change)

@@ -136,8 +136,8 @@ func (l *layout) envelope(m engine.MessageView) view.Message {
 		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: m.API + " " + kind,
 		When: fmt.Sprintf("in tick %d", l.tickAfter(m.DueAt)), At: labs.Target{Kind: labs.MessageTarget, Number: int64(m.ID)}.String(), Response: m.Answer,
 	}
-	if m.API == "" {
-		e.Text = "connection closed"
+	if m.Message.IsReset() {
+		e.Text = m.API
 	}
 	if m.Held {
 		e.When, e.Held = "waits: link cut", true
@@ -378,7 +378,7 @@ func (l *layout) fill(s *view.Strip, p engine.PartitionView, r engine.ReplicaVie
 		}
 	}
 	if r.Online || r.OnDisk != nil {
-		flag(r.HighWatermark, view.HighWatermark, "high watermark")
+		flag(r.HighWatermark, view.HighWatermark, "watermark")
 		flag(r.LogEndOffset, view.LogEnd, "end")
 	}
 	if len(s.Cells) == 0 && first > 0 {

@@ -51,7 +51,7 @@ func (l *layout) readLoss() view.Paragraph {
 	case len(r.Lost) > 0:
 		return view.Paragraph{
 			{Text: fmt.Sprintf("%s lost: ", kafka.Count(len(r.Lost), "acknowledged record")+" "+isAre(len(r.Lost))), Strong: true},
-			{Text: l.namesOf(r.Lost) + ". The producer was told that they were written; the log of their leader does not have them, and no consumer will read them there."},
+			{Text: fmt.Sprintf("%s. The producer was told that %s written; the leader’s log does not have %s.", l.namesOf(r.Lost), labs.Verb(len(r.Lost), "it was", "they were"), labs.Verb(len(r.Lost), "it", "them"))},
 		}
 	case len(r.Duplicated) > 0:
 		return view.Paragraph{
