@@ -30,6 +30,7 @@ type layout struct {
 	shown   int                   // partitions drawn
 	columns int                   // places of a strip
 	windows []kafka.Offset        // of each partition: the offset of a strip's first place
+	led     [][]labs.StoredRecord // of each partition drawn: what stands there in the log that clients are served from
 	news    map[place]bool        // what was written in this tick; only looked up
 	gone    map[at][]byte         // batches cut off in this tick; only looked up
 	told    map[slot][]told       // of offsets in sight: what was acknowledged there; only looked up
@@ -74,8 +75,8 @@ func newLayout(f labs.Frame) *layout {
 		panic(err) // the address was checked
 	}
 	l.config = config
-	l.choosePartitions()
 	l.findNews()
+	l.choosePartitions()
 	l.findTold()
 	for _, e := range l.report.Lost {
 		l.lost[e.Record] = true
@@ -100,9 +101,14 @@ func (l *layout) choosePartitions() {
 		l.first = int(at.Partition) - int(at.Partition)%l.shown
 	}
 	l.columns = min(max(cellsShown/(rf*min(l.shown, n-l.first)), columnsLeast), columnsMost)
+	if l.Beside != nil {
+		l.columns = columnsLeast
+	}
 	l.windows = make([]kafka.Offset, n)
-	for i := range l.View.Partitions {
+	l.led = make([][]labs.StoredRecord, n)
+	for i, p := range l.View.Partitions {
 		l.windows[i] = l.windowOf(i)
+		l.led[i] = labs.RecordsFrom(p.Log.Segments, l.windows[i], l.columns)
 	}
 }
 

@@ -39,7 +39,7 @@ func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure)
 	look := l.Cluster.WithoutBroker(p.TopicPartition, id)
 	o := outcome{leader: look.Leader, isr: look.ISR, clean: look.Clean, rule: look.Why}
 	switch {
-	case o.leader == engine.NoLeader && how == losesPower:
+	case o.leader == engine.NoLeader && how == losesPower && id != nobody:
 		kept, _ := l.Cluster.AfterPowerLoss(id, p.TopicPartition)
 		o.lost = missing(l.promised(p), kept.Segments, 0)
 	case o.leader != engine.NoLeader && o.leader != p.Leader:
@@ -142,7 +142,7 @@ func (l *layout) readOutlook(p engine.PartitionView) []view.Paragraph {
 	}
 	var groups []group
 	for _, id := range assigned(p) {
-		if !up(l.broker(id)) {
+		if l.silent(id) {
 			continue
 		}
 		words := [2]string{l.outcomeWords(p, id, dies), l.outcomeWords(p, id, losesPower)}
@@ -168,6 +168,17 @@ func (l *layout) readOutlook(p engine.PartitionView) []view.Paragraph {
 	}
 	return list
 }
+
+// readNext says what will come of a leader that has fallen silent, if nothing else happens.
+func (l *layout) readNext(p engine.PartitionView) view.Paragraph {
+	if p.Leader == engine.NoLeader || !l.silent(p.Leader) {
+		return nil
+	}
+	return view.Paragraph{{Text: "If nothing else happens, ", Strong: true}, {Text: l.outcomeWords(p, nobody, dies)}}
+}
+
+// nobody is no broker's id: its failure changes nothing.
+const nobody kafka.BrokerID = 0
 
 // either names brokers as alternatives: "b1, b2 or b3".
 func either(ids []kafka.BrokerID) string {
@@ -211,7 +222,7 @@ func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how fai
 	case o.leader == engine.NoLeader && p.Leader == engine.NoLeader:
 		parts = append(parts, "there would still be no leader")
 	case o.leader == engine.NoLeader:
-		parts = append(parts, fmt.Sprintf("nobody could lead: nothing is written or read until %s is back", node(id)))
+		parts = append(parts, "nobody could lead: nothing is written or read until one who has every committed record is back")
 	case o.leader == p.Leader:
 		parts = append(parts, fmt.Sprintf("%s would go on leading", node(o.leader)))
 	case o.clean:

@@ -253,7 +253,7 @@ func (l *layout) consumerNode(m *engine.MemberView) view.Node {
 	for _, a := range m.Assignment {
 		read, lag = read+a.Read, lag+a.Lag
 	}
-	n.Lines = append(n.Lines, fmt.Sprintf("read %d, %d to read", read, lag))
+	n.Lines = append(n.Lines, fmt.Sprintf("read %d, %d to read", read, max(lag, 0)))
 	n.Lines = append(n.Lines, l.faultsAt(kafka.NodeID(m.ID))...)
 	return n
 }
@@ -354,10 +354,18 @@ func (l *layout) replica(p engine.PartitionView, r engine.ReplicaView) view.Repl
 	first := l.windows[p.Partition]
 	d.Strip = view.Strip{
 		ID: fmt.Sprintf("replica-%s-%d", name, r.Broker), Name: name, At: labs.Target{Kind: labs.ReplicaTarget, Partition: p.TopicPartition, Number: int64(r.Broker)}.String(),
-		First: int64(first), Columns: l.columns, Narrow: true, Empty: "no records",
+		First: int64(first), Columns: l.columns, Width: l.placeWidth(), Empty: "no records",
 	}
 	l.fill(&d.Strip, p, r, first)
 	return d
+}
+
+// placeWidth is how wide a place of a strip is at least, in percent of the usual.
+func (l *layout) placeWidth() int {
+	if l.Beside != nil {
+		return 52
+	}
+	return 75
 }
 
 // fill draws the cells and flags of a replica's log from an offset on.
@@ -428,7 +436,7 @@ func (l *layout) cell(p engine.PartitionView, id kafka.BrokerID, rec labs.Stored
 		ID: fmt.Sprintf("r-%d-%d-%d", tp.Partition, id, rec.Offset), Text: shortName(rec.Record), Offset: fmt.Sprint(rec.Offset), Color: epochColor(rec.LeaderEpoch),
 		At:         labs.Target{Kind: labs.RecordTarget, Partition: tp, Number: int64(rec.Offset), Node: kafka.NodeID(node(id))}.String(),
 		BatchStart: rec.BatchStart && l.columns > columnsLeast, New: l.news[place{at{id, tp.Partition}, rec.Offset}],
-		Waiting: rec.Offset >= p.Log.HighWatermark || p.Leader == engine.NoLeader, Again: l.again[slot{tp.Partition, rec.Offset}],
+		Waiting: !l.visible(p, rec), Again: l.again[slot{tp.Partition, rec.Offset}],
 	}
 	words := []string{fmt.Sprintf("offset %d", rec.Offset), labs.Narrow(string(rec.Value), 40), fmt.Sprintf("leader epoch %d", rec.LeaderEpoch)}
 	if told, ok := l.acknowledgedAt(tp.Partition, rec); ok {
@@ -452,6 +460,16 @@ func (l *layout) cell(p engine.PartitionView, id kafka.BrokerID, rec labs.Stored
 	c.Selected = shown.Kind == labs.RecordTarget && shown.Partition == tp && shown.Number == int64(rec.Offset) && (shown.Node == "" && p.Leader == id || shown.Node == kafka.NodeID(node(id)))
 	c.Label = strings.Join(words, ", ")
 	return c
+}
+
+// visible says whether consumers can read a record: the partition's leader has it, below its high watermark.
+func (l *layout) visible(p engine.PartitionView, rec labs.StoredRecord) bool {
+	if p.Leader == engine.NoLeader || rec.Offset >= p.Log.HighWatermark {
+		return false
+	}
+	led := l.led[p.Partition]
+	at := int(rec.Offset - l.windows[p.Partition])
+	return at < len(led) && led[at].LeaderEpoch == rec.LeaderEpoch && string(led[at].Value) == string(rec.Value)
 }
 
 // tables shows the partitions as the controller has them.

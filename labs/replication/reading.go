@@ -30,6 +30,7 @@ func (l *layout) reading() []view.Paragraph {
 		add(waits)
 	}
 	add(l.readOthers(p))
+	add(l.readNext(p))
 	list = append(list, l.readOutlook(p)...)
 	add(l.readMinISR())
 	return list
@@ -118,7 +119,7 @@ func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 
 // readPromise says what an acknowledgement means now.
 func (l *layout) readPromise(p engine.PartitionView) view.Paragraph {
-	if p.Leader == engine.NoLeader {
+	if p.Leader == engine.NoLeader || l.silent(p.Leader) {
 		return nil
 	}
 	head := view.Span{Text: "An acknowledgement now means ", Strong: true}
@@ -234,6 +235,9 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	}
 	return list
 }
+
+// silent says whether no heartbeat of a broker comes to the controller.
+func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) }
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {

@@ -45,7 +45,7 @@ type Strip struct {
 	At      string // value of "at" that opens the partition's segments
 	First   int64  // offset of the first place
 	Columns int    // places in the window, cells and empty ones
-	Narrow  bool   // its places may be narrow: flags need more of them
+	Width   int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
 	Cells   []Cell // left to right
 	Flags   []Flag // left to right
 	Before  *Link  // earlier records exist: a link that moves the window

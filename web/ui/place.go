@@ -14,8 +14,6 @@ const (
 	maxFlagRows  = 3  // classes row-1 to row-3
 	placesARune  = 0.2
 	placesAround = 0.3 // the stick and the space around the words
-
-	narrowPlace = 0.75 // of the width of a place, where places are narrow
 )
 
 // placedFlag is a flag with its row under the strip, 1 the nearest, and the side of its stick on which
@@ -46,8 +44,8 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 	columns := s.Columns
 	f.Column = min(max(f.Column, 0), columns, maxColumns)
 	width := placesAround + placesARune*float64(utf8.RuneCountInString(f.Text))
-	if s.Narrow {
-		width /= narrowPlace
+	if s.Width > 0 {
+		width *= 100 / float64(s.Width)
 	}
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}

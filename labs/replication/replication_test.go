@@ -1,0 +1,300 @@
+package replication
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// frame replays a query and draws its page.
+func frame(t *testing.T, query string) (labs.Frame, *view.Page) {
+	t.Helper()
+	a, err := labs.Parse(Lab(), labs.Pages, query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	c, err := labs.Replay(a)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	f := labs.Frame{Address: a, Cluster: c, View: c.View()}
+	p := &view.Page{}
+	build(f, p)
+	return f, p
+}
+
+// said gives the reading as one text.
+func said(p *view.Page) string {
+	var b strings.Builder
+	for _, paragraph := range p.Reading {
+		for _, span := range paragraph {
+			b.WriteString(span.Text)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// number gives a number of the ledger; "" if it is not there.
+func number(p *view.Page, name string) string {
+	for _, c := range p.Picture.Ledger {
+		if c.Name == name {
+			return c.Number
+		}
+	}
+	return ""
+}
+
+// replicaOf gives a drawn replica.
+func replicaOf(t *testing.T, p *view.Page, broker, partition string) view.Replica {
+	t.Helper()
+	for _, n := range p.Picture.Cluster.Brokers {
+		for _, r := range n.Replicas {
+			if n.Name == broker && r.Name == partition {
+				return r
+			}
+		}
+	}
+	t.Fatalf("no replica of %s is drawn on %s", partition, broker)
+	return view.Replica{}
+}
+
+// strip writes a replica's cells with their signs: "1✓ 2 3✕".
+func strip(r view.Replica) string {
+	var cells []string
+	for _, c := range r.Cells {
+		text := c.Text
+		switch {
+		case c.Lost:
+			text += "✕"
+		case c.Acknowledged:
+			text += "✓"
+		}
+		if c.Again {
+			text += "²"
+		}
+		if c.Waiting {
+			text += "…"
+		}
+		if c.Gone {
+			text = "(" + text + ")"
+		}
+		cells = append(cells, text)
+	}
+	return strings.Join(cells, " ")
+}
+
+// flagsOf writes a replica's flags.
+func flagsOf(r view.Replica) string {
+	var flags []string
+	for _, f := range r.Flags {
+		flags = append(flags, fmt.Sprintf("%s@%d", f.Text, f.Column))
+	}
+	return strings.Join(flags, " ")
+}
+
+// Each ready-made run shows its point in picture, reading and ledger.
+func TestReadyMadeRuns(t *testing.T) {
+	type want struct {
+		strips map[string]string // broker → its cells
+		roles  map[string]string // broker → role, sync
+		ledger map[string]string
+		says   []string
+	}
+	for title, want := range map[string]want{
+		"acks = 1, and the leader dies": {
+			strips: map[string]string{"b1": "1✓ 2✓ 3✕…", "b2": "1✓ 2✓", "b3": "1✓ 2✓"},
+			roles:  map[string]string{"b1": "Offline, not in sync", "b2": "Leader, in sync", "b3": "Follower, in sync"},
+			ledger: map[string]string{"Handed in": "3", "Acknowledged": "3", "Visible": "2", "Lost": "1", "Duplicated": "0"},
+			says: []string{
+				"1 acknowledged record is lost: event 3 (orders-0 at 2).", "b2 leads orders-0 in leader epoch 1. In sync: b2, b3.",
+				"that b2 alone has the record in its page cache (acks = 1)", "(orders-0 offset 2) was given in tick 9, when b1 had the record. It was broken",
+				"If b2 died or lost power now, b3 would lead",
+			},
+		},
+		"A late old leader cuts its log": {
+			strips: map[string]string{"b1": "1✓ 2✓ (3✕…)", "b2": "1✓ 2✓ 4✓", "b3": "1✓ 2✓ 4✓"},
+			roles:  map[string]string{"b1": "Follower, not in sync", "b2": "Leader, in sync"},
+			ledger: map[string]string{"Handed in": "4", "Acknowledged": "4", "Visible": "3", "Lost": "1"},
+			says:   []string{"1 acknowledged record is lost: event 3"},
+		},
+		"All in sync, and then refused": {
+			strips: map[string]string{"b1": "1✓", "b2": "1✓", "b3": "1✓"},
+			roles:  map[string]string{"b1": "Leader, in sync", "b2": "Follower, in sync", "b3": "Offline, eligible leader"},
+			ledger: map[string]string{"Handed in": "2", "Acknowledged": "1", "On their way": "1", "Lost": "0"},
+			says:   []string{"There are no acknowledgements now: 2 in sync is fewer than min.insync.replicas = 3", "NOT_ENOUGH_REPLICAS"},
+		},
+		"acks = all, in sync: one": {
+			strips: map[string]string{"b1": "1✓ 2✓", "b2": "1✓", "b3": "1✓"},
+			roles:  map[string]string{"b1": "Leader, in sync", "b2": "Offline, not in sync", "b3": "Offline, not in sync"},
+			ledger: map[string]string{"Acknowledged": "2", "Visible": "2", "Lost": "0"},
+			says: []string{
+				"An acknowledgement now means that b1 alone has the record", "(orders-0 offset 1) was given in tick 42, when b1 had the record. It has held so far.",
+				"If b1 died now, nobody could lead", "If b1 lost power now, nobody could lead", "2 acknowledged records would be gone from its disk: offset 0, offset 1",
+			},
+		},
+		"The same with min.insync.replicas 2": {
+			strips: map[string]string{"b1": "1✓", "b2": "1✓", "b3": "1✓"},
+			roles:  map[string]string{"b1": "Leader, in sync", "b2": "Offline, not in sync", "b3": "Offline, eligible leader"},
+			ledger: map[string]string{"Acknowledged": "1", "On their way": "1", "Lost": "0"},
+			says:   []string{"There are no acknowledgements now: 1 in sync is fewer than min.insync.replicas = 2", "p0 waits: 1 record of it has not been acknowledged"},
+		},
+		"Unclean election": {
+			strips: map[string]string{"b1": "1✓ 2✕…", "b2": "1✓", "b3": "1✓"},
+			roles:  map[string]string{"b1": "Offline, not in sync", "b2": "Leader, in sync"},
+			ledger: map[string]string{"Acknowledged": "2", "Visible": "1", "Lost": "1"},
+			says:   []string{"1 acknowledged record is lost: event 2 (orders-0 at 1)", "It was broken"},
+		},
+		"Power loss of all in-sync replicas": {
+			strips: map[string]string{"b1": "", "b2": "", "b3": ""},
+			roles:  map[string]string{"b3": "Leader, in sync"},
+			ledger: map[string]string{"Acknowledged": "5", "Visible": "0", "Lost": "5"},
+			says:   []string{"5 acknowledged records are lost: event 1 (orders-0 at 0), event 2 (orders-0 at 1), event 3 (orders-0 at 2), event 4 (orders-0 at 3), 1 more."},
+		},
+		"A duplicate": {
+			strips: map[string]string{"b1": "1² 1✓²", "b2": "1² 1✓²"},
+			ledger: map[string]string{"Handed in": "1", "Acknowledged": "1", "Duplicated": "1", "Lost": "0"},
+			says:   []string{"1 record stands twice: event 1 (orders-0 at 0 and 1)", "enable.idempotence = false"},
+		},
+		"No duplicate with idempotence": {
+			strips: map[string]string{"b1": "1✓", "b2": "1✓"},
+			ledger: map[string]string{"Handed in": "1", "Acknowledged": "1", "Duplicated": "0", "Lost": "0"},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			at := slices.IndexFunc(readyRuns(), func(r labs.Ready) bool { return r.Title == title })
+			if at < 0 {
+				t.Fatal("there is no such run")
+			}
+			_, p := frame(t, readyRuns()[at].Query)
+			for broker, cells := range want.strips {
+				if got := strip(replicaOf(t, p, broker, "orders-0")); got != cells {
+					t.Errorf("%s shows %q, want %q", broker, got, cells)
+				}
+			}
+			for broker, role := range want.roles {
+				r := replicaOf(t, p, broker, "orders-0")
+				if got := r.RoleText + ", " + r.SyncText; got != role {
+					t.Errorf("%s is %q, want %q", broker, got, role)
+				}
+			}
+			for name, n := range want.ledger {
+				if got := number(p, name); got != n {
+					t.Errorf("the ledger says %s %q, want %s", name, got, n)
+				}
+			}
+			for _, text := range want.says {
+				if !strings.Contains(said(p), text) {
+					t.Errorf("the reading does not say %q:\n%s", text, said(p))
+				}
+			}
+		})
+	}
+}
+
+// A ready-made run is one press away, without a redirect, and shows its point by tick 400.
+func TestReadyMadeRunsHaveCanonicalAddresses(t *testing.T) {
+	for _, r := range readyRuns() {
+		a, err := labs.Parse(Lab(), labs.Pages, r.Query)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Title, err)
+		}
+		if want := "v=1&" + r.Query; a.Query() != want || a.T > 400 {
+			t.Errorf("%s: %s\nwant %s", r.Title, a.Query(), want)
+		}
+	}
+}
+
+// What would happen is what happens: in many states each broker is killed, or loses power, and time passes.
+func TestOutlookIsWhatHappens(t *testing.T) {
+	queries := []string{
+		"t=20", "t=21", "t=22", "t=23&rate=3&every=1&acks=1", "t=24&rate=3&every=1&acks=1", "t=25&rate=3&every=1", "t=30&acks=1&rate=1&every=1&seed=3",
+		"t=40&brokers=5&partitions=3&rf=3&min-isr=2&rate=2&every=2", "t=30&rf=2&acks=1&rate=2&every=1", "t=30&rf=1", "t=22&elr=off&rf=2&rate=1&every=2&acks=1",
+		"min-isr=2&rate=0&" + leaderAlone + "&t=44", "rate=0&" + leaderAlone + "&t=44", "rate=0&unclean=true&" + leaderAlone + "&t=44",
+		"rate=0&min-isr=3&do=5:produce+p0&do=12:kill+b3&do=16:wait+7s&t=60", "rate=1&every=1&acks=1&do=5:kill+b3&t=20", "rate=1&every=1&acks=1&do=20:kill+b1&t=21",
+		"rate=1&every=1&acks=1&do=20:kill+b1&t=60", "rate=2&every=1&acks=1&do=10:delay+b1+b2+500ms&t=20", "rate=1&every=3&do=3:stop-sending+p0&do=5:wait+40s&t=30",
+	}
+	checked := 0
+	for _, query := range queries {
+		f, _ := frame(t, query)
+		l := newLayout(f)
+		for _, p := range f.View.Partitions {
+			for _, id := range assigned(p) {
+				if l.silent(id) {
+					continue
+				}
+				for _, how := range []failure{dies, losesPower} {
+					want := l.foresee(p, id, how)
+					checkFork(t, query, l, p.TopicPartition, id, how, want)
+					checked++
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d outcomes were checked", checked)
+	}
+}
+
+// checkFork lets a broker fail, stops the application and waits until the controller has fenced it.
+func checkFork(t *testing.T, query string, l *layout, tp kafka.TopicPartition, id kafka.BrokerID, how failure, want outcome) {
+	t.Helper()
+	c := l.Cluster.Clone()
+	n := l.broker(id).Node
+	var cmd command.Command = command.Kill{Node: n}
+	if how == losesPower {
+		cmd = command.PowerLoss{Node: n}
+	}
+	if err := c.Apply(cmd); err != nil {
+		t.Fatal(err)
+	}
+	before := l.report
+	c.Apply(command.Kill{Node: producer}) // what it would send later is not part of the question
+	acknowledged := len(l.promised(l.View.Partitions[tp.Partition]))
+	for range 130 {
+		if err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := c.View()
+	p := v.Partitions[tp.Partition]
+	name := fmt.Sprintf("%s: %s of b%d, %s", query, map[failure]string{dies: "death", losesPower: "power loss"}[how], id, tp)
+	isr := slices.Clone(p.ISR)
+	slices.Sort(isr)
+	foreseen := slices.Clone(want.isr)
+	slices.Sort(foreseen)
+	if p.Leader != want.leader || !slices.Equal(isr, foreseen) {
+		t.Errorf("%s: leader %d, in sync %v; foreseen %d, %v", name, p.Leader, isr, want.leader, foreseen)
+	}
+	if want.leader == engine.NoLeader {
+		if how == losesPower {
+			kept, _ := replicaOn(p, id)
+			if got := acknowledged - int(kept.LogEndOffset); max(got, 0) != len(want.lost) {
+				t.Errorf("%s: the disk ends at %d; foreseen that %d of %d are lost", name, kept.LogEndOffset, len(want.lost), acknowledged)
+			}
+		}
+		return
+	}
+	lost := 0
+	known := map[int]bool{}
+	for _, e := range before.Lost {
+		known[e.Record] = true
+	}
+	leader, _ := replicaOn(p, p.Leader)
+	for _, promise := range l.promised(l.View.Partitions[tp.Partition]) {
+		found := labs.RecordsFrom(segmentsOf(leader), promise.offset, 1)
+		if len(found) == 0 || found[0].Offset != promise.offset || string(found[0].Value) != string(promise.value) {
+			lost++
+		}
+	}
+	if lost != len(want.lost) {
+		t.Errorf("%s: %d acknowledged records are lost; foreseen %d", name, lost, len(want.lost))
+	}
+}
