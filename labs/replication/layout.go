@@ -14,11 +14,12 @@ import (
 
 // Bounds of what a page draws, so that it stays small with nine brokers and six partitions.
 const (
-	replicasShown = 36  // at once; more are shown partition by partition
-	cellsShown    = 300 // in all strips
-	columnsMost   = 7   // places of a strip
-	columnsLeast  = 5
-	inboxShown    = 3 // messages on their way to one node
+	replicasShown  = 27  // at once; more are shown partition by partition
+	replicasBeside = 12  // of each run where two stand beside each other
+	cellsShown     = 240 // in all strips
+	columnsMost    = 7   // places of a strip
+	columnsLeast   = 5
+	inboxShown     = 3 // messages on their way to one node
 )
 
 // layout is a frame with what the parts of the page share.
@@ -94,7 +95,7 @@ func (l *layout) choosePartitions() {
 	n, rf := len(l.View.Partitions), l.Address.Values.Int("rf")
 	most := replicasShown
 	if l.Beside != nil {
-		most /= 2
+		most = replicasBeside
 	}
 	l.shown = min(n, max(most/rf, 1))
 	if at := l.Address.Shown().Partition; at.Topic == topic && int(at.Partition) < n {

@@ -22,6 +22,10 @@ func (l *layout) ledger() []view.Count {
 		{Name: "Visible", Number: kafka.Thousands(r.Visible), Text: "consumers can read them now"},
 		{Name: "On their way", Number: kafka.Thousands(r.Waiting), Text: "the producer does not know yet"},
 	}
+	list = append(list,
+		l.recordCount("Lost", "acknowledged, and their leader does not have them", r.Lost, l.lossOf),
+		l.recordCount("Duplicated", "stand in the log more than once", r.Duplicated, l.secondAppendOf),
+		l.recordCount("Reordered", "stand behind a record that was handed in later", r.Reordered, l.firstAppendOf))
 	if r.Failed+r.Dropped > 0 {
 		list = append(list, view.Count{Name: "Failed", Number: kafka.Thousands(r.Failed + r.Dropped), Text: "given up by the producer; may be written all the same", Warn: true})
 	}
@@ -31,10 +35,7 @@ func (l *layout) ledger() []view.Count {
 	if r.Unavailable > 0 {
 		list = append(list, view.Count{Name: "Out of reach", Number: kafka.Thousands(r.Unavailable), Text: "acknowledged, and their partition has no leader that runs", Warn: true})
 	}
-	return append(list,
-		l.recordCount("Lost", "acknowledged, and their leader does not have them", r.Lost, l.lossOf),
-		l.recordCount("Duplicated", "stand in the log more than once", r.Duplicated, l.secondAppendOf),
-		l.recordCount("Reordered", "stand behind a record that was handed in later", r.Reordered, l.firstAppendOf))
+	return list
 }
 
 func (l *layout) acknowledgedText() string {

@@ -49,7 +49,11 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 	}
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
-	for row := 1; row <= maxFlagRows; row++ {
+	last := maxFlagRows
+	if s.Width > 0 { // narrow strips are also low
+		last = 2
+	}
+	for row := 1; row <= last; row++ {
 		sides := []placedFlag{{f, row, false}, {f, row, true}}
 		if f.Kind == view.Position {
 			sides[0], sides[1] = sides[1], sides[0]
@@ -66,7 +70,7 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 			}
 		}
 	}
-	return placedFlag{f, maxFlagRows, false}
+	return placedFlag{f, last, s.Width > 0 && at > float64(columns)-at}
 }
 
 func (f placedFlag) class() string {
