@@ -20,6 +20,7 @@ const (
 	columnsMost    = 7   // places of a strip
 	columnsLeast   = 5
 	inboxShown     = 3 // messages on their way to one node
+	inboxBeside    = 1 // of them where two runs stand beside each other
 )
 
 // layout is a frame with what the parts of the page share.

@@ -203,7 +203,7 @@ func (l *layout) tries(ids []kafka.BrokerID, hows ...failure) []view.Span {
 				cmd = command.PowerLoss{Node: n}
 			}
 			span := labs.TryIt(cmd.String(), l.Address.WithCommand(cmd, false))
-			span.Text = "try " + cmd.String()
+			span.Text, span.Label = "try "+cmd.String(), "" // which is enough by itself
 			separator := " "
 			if len(list) > 0 {
 				separator = ", "

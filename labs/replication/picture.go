@@ -110,11 +110,14 @@ func columnsOf(n int) int {
 // newNode begins a node with the messages that are on their way to it.
 func (l *layout) newNode(id kafka.NodeID) view.Node {
 	n := view.Node{ID: "node-" + string(id), Name: string(id), At: labs.Target{Kind: labs.NodeTarget, Node: id}.String(), State: "up"}
-	left := 0
+	left, most := 0, inboxShown
+	if l.Beside != nil {
+		most = inboxBeside
+	}
 	for _, m := range l.View.UnderWay {
 		switch {
 		case m.To != id:
-		case len(n.Inbox) == inboxShown:
+		case len(n.Inbox) == most:
 			left++
 		default:
 			n.Inbox = append(n.Inbox, l.envelope(m))
@@ -187,10 +190,10 @@ func (l *layout) faultsAt(id kafka.NodeID) (lines []string) {
 			words = append(words, fmt.Sprintf("%s ms later", kafka.Thousands(f.Delay)))
 		}
 		if f.Drop > 0 {
-			words = append(words, fmt.Sprintf("drops the next %s", kafka.Count(f.Drop, "message")))
+			words = append(words, "drops "+nextMessages(f.Drop))
 		}
 		if f.Double > 0 {
-			words = append(words, fmt.Sprintf("doubles the next %s", kafka.Count(f.Double, "message")))
+			words = append(words, "doubles "+nextMessages(f.Double))
 		}
 		lines = append(lines, fmt.Sprintf("✂ link from %s: %s", f.From, strings.Join(words, ", ")))
 	}
@@ -502,4 +505,12 @@ func visibleBelow(p engine.PartitionView) string {
 		return fmt.Sprint(r.HighWatermark)
 	}
 	return "cannot be read"
+}
+
+// nextMessages names the next messages of a link, by number.
+func nextMessages(n int) string {
+	if n == 1 {
+		return "the next message"
+	}
+	return fmt.Sprintf("the next %d messages", n)
 }
