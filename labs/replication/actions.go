@@ -129,19 +129,19 @@ func (l *layout) partitionActions(add adder) {
 			add("do-preferred-"+name, "Preferred election "+name, command.Elect{TopicPartition: p.TopicPartition}, false)
 		}
 	}
-	alter := func(id, name, value string, warn bool) {
-		add(id, name+" = "+value, command.AlterConfig{Topic: topic, Name: name, Value: value}, warn)
+	alter := func(id, text, name, value string, warn bool) {
+		add(id, text, command.AlterConfig{Topic: topic, Name: name, Value: value}, warn)
 	}
 	now := l.minISR()
 	for _, n := range []int{now - 1, now + 1} {
 		if n >= 1 && n <= l.Address.Values.Int("rf") {
-			alter(fmt.Sprintf("do-min-isr-%d", n), "min.insync.replicas", fmt.Sprint(n), n < now)
+			alter(fmt.Sprintf("do-min-isr-%d", n), fmt.Sprintf("min.insync.replicas = %d", n), "min.insync.replicas", fmt.Sprint(n), n < now)
 		}
 	}
 	if l.uncleanAllowed() {
-		alter("do-unclean-off", "unclean.leader.election.enable", no, false)
+		alter("do-unclean-off", "Forbid unclean elections", "unclean.leader.election.enable", no, false)
 	} else {
-		alter("do-unclean-on", "unclean.leader.election.enable", yes, true)
+		alter("do-unclean-on", "Allow unclean elections", "unclean.leader.election.enable", yes, true)
 	}
 }
 

@@ -126,8 +126,8 @@ func (l *layout) inspectBroker(in *view.Inspector, b engine.BrokerView) {
 	in.AddFact("Broker epoch", "%s", epochOr(b.Epoch))
 	in.AddFact("Metadata", "read up to offset %d; the controller's log ends at %d", b.MetadataOffset, l.View.Controller.LogEndOffset)
 	if b.Session {
-		in.AddFact("Last heartbeat", "at %s ms, as the controller has it; without another it is fenced after %s ms",
-			kafka.Thousands(b.LastHeartbeat), kafka.Thousands(l.Address.Values.Int("session-timeout")))
+		in.AddFact("Last heartbeat", "%s, as the controller has it; without another it is fenced after %s ms",
+			moment(b.LastHeartbeat), kafka.Thousands(l.Address.Values.Int("session-timeout")))
 	}
 	in.AddFact("Wait in it", "fetches: %d, writes: %d", b.Parked, b.Waiting)
 	t := view.Table{ID: "replicas", Caption: "Its replicas", Head: []string{"Partition", "Role", "End", "High watermark", "Segments"}}

@@ -26,18 +26,19 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
-	report  engine.LedgerReport
-	config  engine.ProducerConfig // the producer's settings that hold
-	first   int                   // the first partition drawn
-	shown   int                   // partitions drawn
-	columns int                   // places of a strip
-	windows []kafka.Offset        // of each partition: the offset of a strip's first place
-	led     [][]labs.StoredRecord // of each partition drawn: what stands there in the log that clients are served from
-	news    map[place]bool        // what was written in this tick; only looked up
-	gone    map[at][]byte         // batches cut off in this tick; only looked up
-	told    map[slot][]told       // of offsets in sight: what was acknowledged there; only looked up
-	lost    map[int]bool          // numbers of lost records; only looked up
-	again   map[slot]bool         // places of records that stand more than once; only looked up
+	report   engine.LedgerReport
+	config   engine.ProducerConfig      // the producer's settings that hold
+	first    int                        // the first partition drawn
+	shown    int                        // partitions drawn
+	columns  int                        // places of a strip
+	windows  []kafka.Offset             // of each partition: the offset of a strip's first place
+	led      [][]labs.StoredRecord      // of each partition drawn: what stands there in the log that clients are served from
+	news     map[place]bool             // what was written in this tick; only looked up
+	gone     map[at][]byte              // batches cut off in this tick; only looked up
+	told     map[slot][]told            // of offsets in sight: what was acknowledged there; only looked up
+	promises map[kafka.Partition][]told // what promised has found; only looked up
+	lost     map[int]bool               // numbers of lost records; only looked up
+	again    map[slot]bool              // places of records that stand more than once; only looked up
 }
 
 // at is a partition's replica on a broker.
@@ -68,7 +69,7 @@ type told struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, report: f.Cluster.Ledger(), lost: map[int]bool{}, again: map[slot]bool{}}
+	l := &layout{Frame: f, report: f.Cluster.Ledger(), lost: map[int]bool{}, promises: map[kafka.Partition][]told{}, again: map[slot]bool{}}
 	config, err := producerConfig(f.Address.Values)
 	if err == nil {
 		config, err = config.Resolve()

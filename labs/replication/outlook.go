@@ -53,7 +53,10 @@ func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure)
 // promised lists the records of a partition that were acknowledged and are not lost, and those whose acknowledgement
 // is on its way.
 func (l *layout) promised(p engine.PartitionView) []told {
-	var list []told
+	list := l.promises[p.Partition]
+	if list != nil {
+		return list
+	}
 	source := l.Cluster.Source()
 	for _, o := range source.Outcomes().From(0) {
 		if o.Kind != engine.Acknowledged || o.Offset < 0 || l.lost[o.Record] {
@@ -76,6 +79,7 @@ func (l *layout) promised(p engine.PartitionView) []told {
 			}
 		}
 	}
+	l.promises[p.Partition] = list
 	return list
 }
 

@@ -144,11 +144,16 @@ func (l *layout) envelope(m engine.MessageView) view.Message {
 	}
 	if m.Held {
 		e.When, e.Held = "waits: link cut", true
-		if l.paused(m.To) {
+		if l.paused(m.To) && !l.cut(m.From, m.To) {
 			e.When = "waits: paused"
 		}
 	}
 	return e
+}
+
+// cut says whether nothing passes from one node to another.
+func (l *layout) cut(from, to kafka.NodeID) bool {
+	return slices.ContainsFunc(l.View.Faulty, func(f engine.LinkView) bool { return f.Cut && f.From == from && f.To == to })
 }
 
 // tickAfter gives the tick in which a moment from now on falls.
@@ -341,9 +346,9 @@ func (l *layout) replica(p engine.PartitionView, r engine.ReplicaView) view.Repl
 		d.RoleText = "No leader"
 	}
 	if !r.Online {
-		d.Note = strings.TrimPrefix(d.Note+"; on its disk", "; ")
+		d.Epoch = "on its disk"
 		if r.OnDisk == nil {
-			d.Note = "nothing on its disk"
+			d.Epoch = "nothing on its disk"
 		}
 	}
 	switch {

@@ -216,15 +216,15 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 		if due < l.View.Now {
 			due = l.View.Now
 		}
-		say(fmt.Sprintf("The controller waits for %s: ", b.Node), "its last heartbeat came at %s ms, and it is fenced once broker.session.timeout.ms = %s have passed, not before tick %d.",
-			kafka.Thousands(b.LastHeartbeat), kafka.Thousands(timeout), l.tickOf(due))
+		say(fmt.Sprintf("The controller waits for %s: ", b.Node), "its last heartbeat came %s, and it is fenced once broker.session.timeout.ms = %s have passed, not before tick %d.",
+			moment(b.LastHeartbeat), kafka.Thousands(timeout), l.tickOf(due))
 	}
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
-				say(fmt.Sprintf("%s waits for %s: ", node(p.Leader), node(f.ID)), "%s has not been caught up since %s ms and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
-					node(f.ID), kafka.Thousands(f.LastCaughtUp), kafka.Thousands(lagTime), l.tickOf(f.LastCaughtUp+lagTime))
+				say(fmt.Sprintf("%s waits for %s: ", node(p.Leader), node(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
+					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.tickOf(f.LastCaughtUp+lagTime))
 			}
 		}
 	}
@@ -236,17 +236,20 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	return list
 }
 
+// moment says when something was.
+func moment(at kafka.Millis) string {
+	if at < 0 {
+		return "before tick 0"
+	}
+	return fmt.Sprintf("at %s ms", kafka.Thousands(at))
+}
+
 // silent says whether no heartbeat of a broker comes to the controller.
 func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) }
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {
-	for _, f := range l.View.Faulty {
-		if f.Cut && f.From == b.Node && f.To == l.View.Controller.Node {
-			return false
-		}
-	}
-	return up(b) && !b.Paused
+	return up(b) && !b.Paused && !l.cut(b.Node, l.View.Controller.Node)
 }
 
 // tickOf gives the first tick at whose frame a moment is over.

@@ -28,7 +28,7 @@ type Replica struct {
 	Strip           // of its log; ID is the element's, Owner is empty
 	Role     string // "leader", "follower" or "offline": decides how it is drawn
 	RoleText string // "Leader"
-	Epoch    string // that its broker knows: "epoch 2"; empty: its broker is down
+	Epoch    string // that its broker knows: "epoch 2"; of a broker that is down: "on its disk"
 	Sync     string // "in", "out" or "eligible"
 	SyncText string // "in sync"
 	Note     string // what else there is to say: "believes that it leads"; empty: nothing

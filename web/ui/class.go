@@ -40,8 +40,12 @@ func buttonClass(l view.Link) string {
 }
 
 func fieldClass(f view.Field) string {
-	if f.Kind == view.Lines || f.Kind == view.Line {
+	const longLabel, longNumber = 14, 9_999_999
+	switch {
+	case f.Kind == view.Lines || f.Kind == view.Line:
 		return "field wide"
+	case len(f.Label) > longLabel && strings.Contains(f.Label, ".") || f.Max > longNumber:
+		return "field long"
 	}
 	return "field"
 }
