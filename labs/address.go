@@ -255,7 +255,7 @@ var paces = []int{1, 2, 5, 10}
 
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
-	names := append([]string{"v", "from"}, settingNames(a.Lab)...)
+	names := append([]string{"v", "from"}, NamesOf(a.Lab.Settings)...)
 	return append(names, "seed", "without", "do", "z", "t", nextParam, "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 

@@ -13,11 +13,11 @@ import (
 
 // settings makes the forms of the set-up.
 func settings(a labs.Address) []view.Form {
-	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", names(groupSettings())...)
+	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", labs.NamesOf(groupSettings())...)
 	setup.Links = presets(a)
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
 	own.Note = fmt.Sprintf("Any text; a blank line is an empty key; “order-7 x40” is order-7 forty times as often. At most %d keys of %d bytes each.", maxOwnKeys, maxKeyBytes)
-	sent := names(producerSettings())
+	sent := labs.NamesOf(producerSettings())
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
 		sent = slices.DeleteFunc(sent, func(name string) bool { return name == "keys" })
@@ -40,15 +40,6 @@ func settings(a labs.Address) []view.Form {
 	own.Note += " A file takes the place of what is typed."
 	own.Fields = append(own.Fields, view.Field{ID: "own-keys-file", Name: "keys", Label: "Or a file of them", Kind: view.File})
 	return []view.Form{setup, producers, labs.Posted(a, own)}
-}
-
-// names lists the names of settings.
-func names(settings []labs.Setting) []string {
-	var list []string
-	for _, s := range settings {
-		list = append(list, s.Name)
-	}
-	return list
 }
 
 // presets are ready-made changes of the number of partitions.

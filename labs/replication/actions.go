@@ -2,6 +2,7 @@ package replication
 
 import (
 	"fmt"
+	"slices"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -12,19 +13,10 @@ import (
 
 // settings makes the forms of the set-up.
 func settings(a labs.Address) []view.Form {
-	cluster := labs.SettingsForm(a, "setup", "Cluster and topic", "Apply", names(clusterSettings())...)
-	producer := labs.SettingsForm(a, "producer", "Producer and consumer", "Apply", names(producerSettings())...)
+	cluster := labs.SettingsForm(a, "setup", "Cluster and topic", "Apply", labs.NamesOf(clusterSettings())...)
+	producer := labs.SettingsForm(a, "producer", "Producer and consumer", "Apply", labs.NamesOf(producerSettings())...)
 	producer.Note = idempotenceNote(a.Values)
 	return []view.Form{cluster, producer}
-}
-
-// names lists the names of settings.
-func names(settings []labs.Setting) []string {
-	var list []string
-	for _, s := range settings {
-		list = append(list, s.Name)
-	}
-	return list
 }
 
 // idempotenceNote says which value of enable.idempotence holds, and why.
@@ -104,15 +96,15 @@ func (l *layout) producerActions(add adder) {
 		add("do-start-p0", "Start p0", command.Start{Node: p.ID}, false)
 		return
 	}
-	add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Keyless: true, Default: true}, false)
-	if p.Sending {
-		add("do-stop-sending", "Stop p0’s application", command.StopSending{Producer: p.ID}, false)
-	} else {
-		add("do-start-sending", "Start p0’s application", command.StartSending{Producer: p.ID}, false)
-	}
 	if p.Paused {
 		add("do-resume-p0", "Resume p0", command.Resume{Node: p.ID}, false)
 	} else {
+		add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Keyless: true, Default: true}, false)
+		if p.Sending {
+			add("do-stop-sending", "Stop p0’s application", command.StopSending{Producer: p.ID}, false)
+		} else {
+			add("do-start-sending", "Start p0’s application", command.StartSending{Producer: p.ID}, false)
+		}
 		add("do-pause-p0", "Pause p0", command.Pause{Node: p.ID}, true)
 	}
 	add("do-kill-p0", "Kill p0", command.Kill{Node: p.ID}, true)
@@ -123,9 +115,9 @@ func (l *layout) partitionActions(add adder) {
 	for _, p := range l.drawn() {
 		name := p.TopicPartition.String()
 		switch {
-		case p.Leader == engine.NoLeader:
+		case p.Leader == engine.NoLeader && slices.ContainsFunc(p.Replicas, func(r engine.ReplicaView) bool { return !l.broker(r.Broker).Fenced }):
 			add("do-unclean-"+name, "Unclean election "+name, command.Elect{TopicPartition: p.TopicPartition, Unclean: true}, true)
-		case p.Leader != p.Replicas[0].Broker:
+		case p.Leader != p.Replicas[0].Broker && slices.Contains(p.ISR, p.Replicas[0].Broker):
 			add("do-preferred-"+name, "Preferred election "+name, command.Elect{TopicPartition: p.TopicPartition}, false)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/command"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -196,6 +197,117 @@ func TestReadyMadeRuns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The example of the facts, §4.1: two replicas, one record. The leader's high watermark trails its log end by one
+// round of fetches, the follower's by two; acks = all is answered with the leader's.
+func TestHighWatermarkTrails(t *testing.T) {
+	var states []string
+	for tick := 5; tick <= 30; tick++ {
+		_, p := frame(t, fmt.Sprintf("brokers=2&rf=2&rate=0&do=5:produce+p0&t=%d", tick))
+		state := fmt.Sprintf("b1 %s; b2 %s; acknowledged %s", flagsOf(replicaOf(t, p, "b1", "orders-0")), flagsOf(replicaOf(t, p, "b2", "orders-0")), number(p, "Acknowledged"))
+		if len(states) == 0 || states[len(states)-1] != state {
+			states = append(states, state)
+		}
+	}
+	want := []string{
+		"b1 watermark 0@0 end 0@0; b2 watermark 0@0 end 0@0; acknowledged 0",
+		"b1 watermark 0@0 end 1@1; b2 watermark 0@0 end 0@0; acknowledged 0",
+		"b1 watermark 0@0 end 1@1; b2 watermark 0@0 end 1@1; acknowledged 0",
+		"b1 watermark 1@1 end 1@1; b2 watermark 0@0 end 1@1; acknowledged 0",
+		"b1 watermark 1@1 end 1@1; b2 watermark 0@0 end 1@1; acknowledged 1",
+		"b1 watermark 1@1 end 1@1; b2 watermark 1@1 end 1@1; acknowledged 1",
+	}
+	if !slices.Equal(states, want) {
+		t.Errorf("the states are\n%s\nwant\n%s", strings.Join(states, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Everything that is drawn can be opened.
+func TestEverythingDrawnOpens(t *testing.T) {
+	for _, query := range []string{
+		"t=17", "acks=1&rate=0&" + leaderDies + "&t=11", "acks=1&rate=0&" + leaderDies + "&t=40", "brokers=9&partitions=6&racks=3&placement=kafka&rate=3&every=1&t=33",
+		"do=3:power-loss+b1&do=4:wipe+b2&do=5:cut+b3+controller&do=30:kill+p0&t=130", "do=5:kill+b1&do=7:start+b1&t=10",
+	} {
+		f, p := frame(t, query)
+		targets := map[string]bool{}
+		for _, n := range slices.Concat(p.Picture.Cluster.Clients, p.Picture.Cluster.Brokers, []view.Node{*p.Picture.Cluster.Controller}) {
+			targets[n.At] = true
+			for _, m := range n.Inbox {
+				targets[m.At] = true
+			}
+			for _, r := range n.Replicas {
+				targets[r.At] = true
+				for _, c := range r.Cells {
+					if c.Gone {
+						continue // it is not there any more
+					}
+					for _, kind := range []string{"record", "batch", "find"} {
+						targets[strings.Replace(c.At, "record", kind, 1)] = true
+					}
+				}
+			}
+		}
+		for _, r := range p.Picture.Tables[0].Rows {
+			targets[r.Items[0][0].At] = true
+		}
+		for target := range targets {
+			a, err := labs.Parse(Lab(), labs.Pages, query+"&at="+target)
+			if err != nil {
+				t.Fatalf("%s: %v", target, err)
+			}
+			if got := a.At.String(); got != target {
+				t.Errorf("%s is written as %s", target, got)
+			}
+			f.Address = a
+			in := newLayout(f).inspectAt()
+			if in == nil || len(in.Facts) == 0 || in.Facts[0].Name == "Not there" {
+				t.Errorf("%s: %s cannot be opened", query, target)
+			}
+		}
+	}
+}
+
+// A command that is offered can apply.
+func TestOfferedCommandsApply(t *testing.T) {
+	for _, query := range []string{
+		"t=5", "do=5:kill+b1&t=8", "do=5:power-loss+b2&do=6:pause+b3&t=9", "do=3:kill+p0&t=5", "do=3:pause+p0&do=3:stop-sending+p0&t=5", "do=3:slow-disk+b1+500ms&do=4:shut-down+b2&t=5",
+		"rate=0&" + leaderAlone + "&do=44:kill+b1&do=46:wait+10s&t=50", "acks=1&rate=0&" + leaderDies + "&t=40", "min-isr=3&t=5", "brokers=1&rf=1&t=5", "acks=1&rate=0&" + leaderDies + "&do=40:start+b1&t=52",
+		"rate=0&" + leaderAlone + "&do=44:kill+b1&do=46:wait+10s&do=48:start+b2&t=60",
+	} {
+		f, p := frame(t, query)
+		for _, g := range p.Actions.Groups {
+			for _, link := range g.Links {
+				_, raw, _ := strings.Cut(link.Href, "?")
+				a, err := labs.Parse(Lab(), labs.Pages, raw)
+				if err != nil {
+					t.Fatalf("%s: %v", link.Text, err)
+				}
+				c := f.Cluster.Clone()
+				cmd := a.Do[len(a.Do)-1].Command
+				before := c.Journal().Len()
+				if err := c.Apply(cmd); err != nil {
+					t.Fatal(err)
+				}
+				for range 6 { // a request to the controller takes a few ticks
+					c.Tick()
+				}
+				for e := range c.Journal().Backward() {
+					if int(e.Seq) <= before {
+						break
+					}
+					switch b := e.Body.(type) {
+					case journal.CommandRejected:
+						t.Errorf("%s: %q is offered and rejected: %s", query, cmd, b.Why)
+					case journal.RequestRefused:
+						if b.API == "ElectLeaders" || b.API == "IncrementalAlterConfigs" {
+							t.Errorf("%s: %q is offered and refused: %s", query, cmd, b.Sentence())
+						}
+					}
+				}
+			}
+		}
 	}
 }
 
