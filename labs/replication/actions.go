@@ -14,6 +14,7 @@ import (
 // settings makes the forms of the set-up.
 func settings(a labs.Address) []view.Form {
 	cluster := labs.SettingsForm(a, "setup", "Cluster and topic", "Apply", labs.NamesOf(clusterSettings())...)
+	cluster.Note = fmt.Sprintf("A tick is %d ms, and every message takes one.", tickMillis)
 	producer := labs.SettingsForm(a, "producer", "Producer and consumer", "Apply", labs.NamesOf(producerSettings())...)
 	producer.Note = idempotenceNote(a.Values)
 	return []view.Form{cluster, producer}

@@ -45,7 +45,7 @@ func (l *layout) inspectReplica(in *view.Inspector, p engine.PartitionView, r en
 		in.Tables = append(in.Tables, l.followerTable(has.LogEndOffset, r))
 	}
 	if has.Proposal != nil {
-		in.AddFact("Proposes", "other in-sync replicas; waits for the controller's answer")
+		in.AddFact("Proposes", "in sync %s: %s; it waits for the controller’s answer", nodes(has.Proposal.ISR), has.Proposal.Why)
 	}
 	in.Tables = append(in.Tables, epochTable(has.Epochs), producerTable(has.Producers))
 }

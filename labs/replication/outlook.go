@@ -29,7 +29,7 @@ type outcome struct {
 	leader kafka.BrokerID   // engine.NoLeader: none
 	isr    []kafka.BrokerID // then in sync
 	clean  bool
-	lost   []told // acknowledged records that the next leader does not have, or that the disk does not keep
+	lost   []told // acknowledged records that the next leader does not have, or where none leads, no disk that counts
 	rule   string // that chooses the leader
 }
 
@@ -39,15 +39,29 @@ func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure)
 	look := l.Cluster.WithoutBroker(p.TopicPartition, id)
 	o := outcome{leader: look.Leader, isr: look.ISR, clean: look.Clean, rule: look.Why}
 	switch {
-	case o.leader == engine.NoLeader && how == losesPower && id != nobody:
-		kept, _ := l.Cluster.AfterPowerLoss(id, p.TopicPartition)
-		o.lost = missing(l.promised(p), kept.Segments, 0)
+	case o.leader == engine.NoLeader:
+		o.lost = l.onNoDisk(p, slices.Concat(look.ISR, look.ELR, p.LastKnownELR), id, how)
 	case o.leader != engine.NoLeader && o.leader != p.Leader:
 		if r, ok := replicaOn(p, o.leader); ok {
 			o.lost = missing(l.promised(p), segmentsOf(r), l.arriving(p, o.leader))
 		}
 	}
 	return o
+}
+
+// onNoDisk lists the promised records that none of these brokers would have on its disk, one of which fails now.
+func (l *layout) onNoDisk(p engine.PartitionView, ids []kafka.BrokerID, fails kafka.BrokerID, how failure) []told {
+	lost := l.promised(p)
+	for _, id := range ids {
+		r, _ := replicaOn(p, id)
+		segments := segmentsOf(r)
+		if id == fails && how == losesPower {
+			kept, _ := l.Cluster.AfterPowerLoss(id, p.TopicPartition)
+			segments = kept.Segments
+		}
+		lost = missing(lost, segments, 0)
+	}
+	return lost
 }
 
 // promised lists the records of a partition that were acknowledged and are not lost, and those whose acknowledgement
@@ -175,7 +189,14 @@ func (l *layout) readOutlook(p engine.PartitionView) []view.Paragraph {
 
 // readNext says what will come of a leader that has fallen silent, if nothing else happens.
 func (l *layout) readNext(p engine.PartitionView) view.Paragraph {
-	if p.Leader == engine.NoLeader || !l.silent(p.Leader) {
+	if p.Leader == engine.NoLeader {
+		gone := l.onNoDisk(p, slices.Concat(p.ISR, p.ELR, p.LastKnownELR), nobody, dies)
+		if len(gone) == 0 {
+			return view.Paragraph{{Text: "No acknowledged record is gone: ", Strong: true}, {Text: "they stand on the disks of those who may lead it again."}}
+		}
+		return view.Paragraph{{Text: fmt.Sprintf("%s on no disk of those who may lead it again: ", acknowledgedRecords(len(gone))+" "+labs.Verb(len(gone), "stands", "stand")), Strong: true}, {Text: offsetsOf(gone) + "."}}
+	}
+	if !l.silent(p.Leader) {
 		return nil
 	}
 	return view.Paragraph{{Text: "If nothing else happens, ", Strong: true}, {Text: l.outcomeWords(p, nobody, dies)}}
@@ -226,7 +247,7 @@ func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how fai
 	case o.leader == engine.NoLeader && p.Leader == engine.NoLeader:
 		parts = append(parts, "there would still be no leader")
 	case o.leader == engine.NoLeader:
-		parts = append(parts, "nobody could lead: nothing is written or read until one who has every committed record is back")
+		parts = append(parts, "nobody could lead, and nothing is written or read until brokers come back")
 	case o.leader == p.Leader:
 		parts = append(parts, fmt.Sprintf("%s would go on leading", node(o.leader)))
 	case o.clean:
@@ -236,7 +257,7 @@ func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how fai
 	}
 	switch {
 	case len(o.lost) > 0 && o.leader == engine.NoLeader:
-		parts = append(parts, fmt.Sprintf("%s would be gone from its disk: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
+		parts = append(parts, fmt.Sprintf("%s would stand on no disk any more: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
 	case len(o.lost) > 0:
 		parts = append(parts, fmt.Sprintf("%s would be lost: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
 	default:

@@ -208,16 +208,20 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: fmt.Sprintf(format, args...)}})
 	}
 	timeout := kafka.Millis(l.Address.Values.Int("session-timeout"))
+	var silent []kafka.BrokerID
+	due := kafka.Millis(0) // of the first of them
 	for _, b := range l.View.Brokers {
 		if b.Fenced || !b.Session || l.heard(b) {
 			continue
 		}
-		due := b.LastHeartbeat + timeout
-		if due < l.View.Now {
-			due = l.View.Now
+		if at := max(b.LastHeartbeat+timeout, l.View.Now); len(silent) == 0 || at < due {
+			due = at
 		}
-		say(fmt.Sprintf("The controller waits for %s: ", b.Node), "its last heartbeat came %s, and it is fenced once broker.session.timeout.ms = %s have passed, not before tick %d.",
-			moment(b.LastHeartbeat), kafka.Thousands(timeout), l.tickOf(due))
+		silent = append(silent, b.ID)
+	}
+	if len(silent) > 0 {
+		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", nodes(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
+			kafka.Thousands(timeout), l.tickOf(due))
 	}
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
@@ -300,6 +304,9 @@ func (l *layout) readMinISR() view.Paragraph {
 
 // change says what the tick shown brought, for those who hear the page; empty where the page's own words do.
 func (l *layout) change() string {
+	if l.Address.T == 0 {
+		return "" // all of the set-up belongs to tick 0
+	}
 	var parts []string
 	for e := range l.Cluster.Journal().Of(l.tick()) {
 		switch b := e.Body.(type) {
