@@ -114,7 +114,7 @@ func markNodes(x, y *view.Node) {
 		y.Differs = true
 	case y == nil:
 		x.Differs = true
-	case x.State != y.State || x.Words != y.Words || !slices.Equal(x.Lines, y.Lines):
+	case x.State != y.State || x.Words != y.Words || !slices.Equal(x.Lines, y.Lines) || !slices.Equal(x.Faults, y.Faults):
 		x.Differs, y.Differs = true, true
 	}
 }

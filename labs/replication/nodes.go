@@ -40,7 +40,7 @@ func columnsOf(n int) int {
 
 // newNode begins a node with the messages that are on their way to it.
 func (l *layout) newNode(id kafka.NodeID) view.Node {
-	n := view.Node{ID: "node-" + string(id), Name: string(id), At: labs.Target{Kind: labs.NodeTarget, Node: id}.String(), State: "up"}
+	n := view.Node{ID: "node-" + string(id), Name: string(id), At: labs.Target{Kind: labs.NodeTarget, Node: id}.String(), State: "up", Faults: l.faultsAt(id)}
 	left, most := 0, inboxShown
 	if l.Beside != nil {
 		most = inboxBeside
@@ -131,7 +131,7 @@ func (l *layout) faultsAt(id kafka.NodeID) (lines []string) {
 		if f.Double > 0 {
 			words = append(words, "doubles "+nextMessages(f.Double))
 		}
-		lines = append(lines, fmt.Sprintf("✂ link from %s: %s", f.From, strings.Join(words, ", ")))
+		lines = append(lines, fmt.Sprintf("link from %s: %s", f.From, strings.Join(words, ", ")))
 	}
 	return lines
 }
@@ -161,7 +161,6 @@ func (l *layout) producerNode(p *engine.ProducerView) view.Node {
 	case !state.Idempotent:
 		n.Lines = append(n.Lines, "not idempotent")
 	}
-	n.Lines = append(n.Lines, l.faultsAt(p.ID)...)
 	return n
 }
 
@@ -193,7 +192,6 @@ func (l *layout) consumerNode(m *engine.MemberView) view.Node {
 		read, lag = read+a.Read, lag+a.Lag
 	}
 	n.Lines = append(n.Lines, fmt.Sprintf("read %d, %d to read", read, max(lag, 0)))
-	n.Lines = append(n.Lines, l.faultsAt(kafka.NodeID(m.ID))...)
 	return n
 }
 
@@ -206,7 +204,6 @@ func (l *layout) controllerNode() *view.Node {
 		n.State, n.Words = "stopped", "paused"
 	}
 	n.Lines = append(n.Lines, fmt.Sprintf("metadata log ends at %d", c.LogEndOffset))
-	n.Lines = append(n.Lines, l.faultsAt(c.Node)...)
 	return &n
 }
 
@@ -247,7 +244,6 @@ func (l *layout) brokerNode(b engine.BrokerView) view.Node {
 		words = append(words, b.Rack)
 	}
 	n.Words = strings.Join(words, ", ")
-	n.Lines = l.faultsAt(b.Node)
 	for _, p := range l.drawn() {
 		if r, ok := replicaOn(p, b.ID); ok {
 			n.Replicas = append(n.Replicas, l.replica(p, r))

@@ -10,17 +10,18 @@ type Cluster struct {
 
 // Node is one node, with the messages that are on their way to it and, on a broker, its replicas.
 type Node struct {
-	ID       string // element id
-	Name     string // "b1"
-	At       string // value of "at" that opens it
-	State    string // "up", "down" or "stopped" (it runs and does nothing); decides how it is drawn
-	Words    string // its state in words: "running", "paused; fenced"
-	Lines    []string
+	ID       string   // element id
+	Name     string   // "b1"
+	At       string   // value of "at" that opens it
+	State    string   // "up", "down" or "stopped" (it runs and does nothing); decides how it is drawn
+	Words    string   // its state in words: "running", "paused; fenced"
+	Lines    []string // what it does or believes, in words
+	Faults   []string // what is wrong with the links that lead to it, in words
 	Inbox    []Message
 	More     string // messages not drawn, in words
 	Replicas []Replica
 
-	Differs bool // State, Words or Lines do, or the other picture has no such node
+	Differs bool // State, Words, Lines or Faults do, or the other picture has no such node
 }
 
 // Replica is one replica of a partition.

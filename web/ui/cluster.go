@@ -17,14 +17,6 @@ func nodeClass(n view.Node) string {
 	return c.String()
 }
 
-// lineClass marks a line that tells of a faulty link by its sign.
-func lineClass(line string) string {
-	if strings.HasPrefix(line, "✂") {
-		return "fault"
-	}
-	return "line"
-}
-
 func replicaClass(r view.Replica) string {
 	c := classes{"replica", r.Role, "sync-" + r.Sync}
 	c.add("differs", r.Differs)
