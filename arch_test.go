@@ -46,7 +46,8 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/scenario", "labs labs/view engine " + engineForLabs},
 	{"labs/lesson", "labs labs/view engine " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
-	{allLabs, "labs labs/view engine " + engineForLabs},
+	{"labs/inspect", "labs labs/view engine " + engineForLabs},
+	{allLabs, "labs labs/inspect labs/view engine " + engineForLabs},
 
 	{"engine/enginetest", "engine/..."},
 }

@@ -25,6 +25,17 @@ type View struct {
 	Source      SourceView      `json:"source"`             // what the producers' applications have published
 	Destination DestinationView `json:"destination"`        // what the consumers' applications have written
 	UnderWay    []MessageView   `json:"messages_under_way"` // in the order of delivery
+	Faulty      []LinkView      `json:"faulty_links"`       // by sender, then receiver
+}
+
+// LinkView is the way from one node to another where something is wrong with it.
+type LinkView struct {
+	From   kafka.NodeID `json:"from"`
+	To     kafka.NodeID `json:"to"`
+	Cut    bool         `json:"cut"`      // nothing passes
+	Delay  kafka.Millis `json:"delay_ms"` // on top of the network's latency
+	Drop   int          `json:"drop"`     // of the next messages to arrive
+	Double int          `json:"double"`   // of the next messages to arrive
 }
 
 // SourceView is what the source of the producers' applications has given out.
@@ -56,6 +67,7 @@ type BrokerView struct {
 	MetadataOffset kafka.Offset   `json:"metadata_offset"`   // it has applied the records below
 	DiskDelay      kafka.Millis   `json:"disk_delay_ms"`     // of each write
 	LastHeartbeat  kafka.Millis   `json:"last_heartbeat_ms"` // virtual time, as the controller has it
+	Session        bool           `json:"session"`           // the controller counts its process as alive by LastHeartbeat
 	Parked         int            `json:"parked_fetches"`
 	Waiting        int            `json:"parked_produces"`
 	Image          metadata.Image `json:"-"` // what it knows
@@ -97,6 +109,7 @@ type ReplicaView struct {
 	Bytes            int              `json:"log_bytes"`
 
 	Replica *broker.ReplicaView `json:"-"` // all that its broker has of it; nil: it is not online
+	OnDisk  *LogOnDisk          `json:"-"` // what its broker would find if it were started; nil: it is online, or nothing
 }
 
 // GroupView is one consumer group.
@@ -114,6 +127,7 @@ type GroupView struct {
 // MemberView is one member of a group.
 type MemberView struct {
 	ID         kafka.MemberID `json:"id"`
+	Alive      bool           `json:"alive"` // its process runs
 	Paused     bool           `json:"paused"`
 	Assignment []PositionView `json:"assignment"`         // sorted by partition; empty: idle
 	Rule       string         `json:"rule"`               // the assignor's arithmetic for this member
@@ -132,6 +146,7 @@ type PositionView struct {
 // ProducerView is one producer in numbers of records.
 type ProducerView struct {
 	ID           kafka.NodeID `json:"id"`
+	Alive        bool         `json:"alive"` // its process runs
 	Paused       bool         `json:"paused"`
 	Produced     int          `json:"produced"`
 	Waiting      int          `json:"waiting"` // in batches not sent yet
@@ -140,6 +155,8 @@ type ProducerView struct {
 	Sending      bool         `json:"sending"`            // its application hands in the workload
 	Known        int          `json:"known_partitions"`   // as its metadata has it
 	Refresh      kafka.Millis `json:"metadata_due_at_ms"` // when it asks again
+
+	Producer *client.ProducerView `json:"-"` // all of it
 }
 
 // MessageView is one message on its way.
@@ -158,7 +175,7 @@ type MessageView struct {
 
 // View gives the cluster's state.
 func (c *Cluster) View() View {
-	v := View{Tick: c.tick, Now: c.now, Brokers: []BrokerView{}, Groups: []GroupView{}, Producers: []ProducerView{}, UnderWay: []MessageView{}}
+	v := View{Tick: c.tick, Now: c.now, Brokers: []BrokerView{}, Groups: []GroupView{}, Producers: []ProducerView{}, UnderWay: []MessageView{}, Faulty: c.faultyLinks()}
 	c.viewCluster(&v)
 	group := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}, Divided: c.divided}
 	for _, n := range c.clients {
@@ -168,8 +185,8 @@ func (c *Cluster) View() View {
 		}
 		p := n.producer.View()
 		v.Producers = append(v.Producers, ProducerView{
-			ID: p.Node, Paused: c.inboxOf(p.Node) != nil, Produced: p.Produced, Waiting: p.Waiting, Acknowledged: p.Acknowledged, Failed: p.Failed,
-			Sending: p.Sending, Known: p.Known, Refresh: p.Refresh,
+			ID: p.Node, Alive: p.Alive, Paused: c.inboxOf(p.Node) != nil, Produced: p.Produced, Waiting: p.Waiting, Acknowledged: p.Acknowledged, Failed: p.Failed,
+			Sending: p.Sending, Known: p.Known, Refresh: p.Refresh, Producer: &p,
 		})
 	}
 	for _, m := range group.Members {
@@ -209,7 +226,7 @@ func (c *Cluster) viewCluster(v *View) {
 			MetadataOffset: seen.Image.Offset, DiskDelay: seen.Delay, Parked: seen.Fetches, Waiting: seen.Produces, Image: seen.Image,
 		}
 		if i < len(held.Brokers) {
-			shown.LastHeartbeat = held.Brokers[i].LastHeartbeat
+			shown.LastHeartbeat, shown.Session = held.Brokers[i].LastHeartbeat, held.Brokers[i].HasSession
 		}
 		v.Brokers = append(v.Brokers, shown)
 	}
@@ -236,6 +253,9 @@ func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, i
 				}
 			}
 		}
+		if !r.Online {
+			c.viewDisk(&r, tp)
+		}
 		if r.Online && (v.Log.Segments == nil || id == p.Leader) {
 			v.Log = LogView{
 				LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LogEndOffset: r.LogEndOffset, Segments: r.Replica.Segments, Bytes: r.Bytes,
@@ -244,6 +264,26 @@ func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, i
 		v.Replicas = append(v.Replicas, r)
 	}
 	return v
+}
+
+// viewDisk fills in what the broker of a replica that is not online would find on its disk.
+func (c *Cluster) viewDisk(r *ReplicaView, tp kafka.TopicPartition) {
+	found, ok := c.brokers[r.Broker-1].OnDisk(c.now, tp)
+	if !ok {
+		return
+	}
+	r.OnDisk = &found
+	r.LogStartOffset, r.LogEndOffset, r.HighWatermark, r.LastStableOffset = found.LogStartOffset, found.LogEndOffset, found.HighWatermark, found.HighWatermark
+	r.Segments, r.Bytes = len(found.Segments), found.Bytes
+}
+
+// faultyLinks lists the links with which something is wrong.
+func (c *Cluster) faultyLinks() []LinkView {
+	list := []LinkView{}
+	for _, f := range c.net.FaultyLinks() {
+		list = append(list, LinkView{From: f.From, To: f.To, Cut: f.Cut, Delay: f.Delay, Drop: f.Drop, Double: f.Double})
+	}
+	return list
 }
 
 // minISR gives the min.insync.replicas of the topic.
@@ -265,7 +305,7 @@ func orEmpty(ids []kafka.BrokerID) []kafka.BrokerID {
 
 func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) MemberView {
 	v := n.View()
-	m := MemberView{ID: kafka.MemberID(v.Node), Paused: c.inboxOf(v.Node) != nil, Assignment: []PositionView{}, Known: v.Known, Refresh: v.Refresh}
+	m := MemberView{ID: kafka.MemberID(v.Node), Alive: v.Alive, Paused: c.inboxOf(v.Node) != nil, Assignment: []PositionView{}, Known: v.Known, Refresh: v.Refresh}
 	for _, known := range c.members {
 		if known.node == v.Node {
 			m.Rule = known.rule

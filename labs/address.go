@@ -127,7 +127,7 @@ func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 // [*AddressError], a [*MissingError] or that of h.
 func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	a := Start(lab, site)
-	params = joinTargets(params)
+	params = joinCommand(joinTargets(params))
 	once := map[string]string{}
 	for _, p := range params {
 		if _, twice := once[p.Name]; twice && p.Name != "do" && slices.Contains(a.names(), p.Name) { // else set says that there is no such parameter
@@ -172,6 +172,31 @@ func joinTargets(params []view.Param) []view.Param {
 	joined := slices.Clone(params)
 	joined[first].Value += params[first+1+second].Value
 	return slices.Delete(joined, first+1+second, first+2+second)
+}
+
+// joinCommand makes one command of several parameters "do", as a form sends them: one that ends after the tick, one
+// with an asterisk for each word that is chosen, and these words. do=4:&do=cut+*+*&do=b1&do=b2 is do=4:cut+b1+b2.
+func joinCommand(params []view.Param) []view.Param {
+	first := slices.IndexFunc(params, func(p view.Param) bool { return p.Name == "do" && strings.HasSuffix(p.Value, ":") })
+	if first < 0 {
+		return params
+	}
+	joined := slices.Clone(params[:first+1])
+	text := &joined[first].Value
+	for i, p := range params[first+1:] {
+		switch {
+		case p.Name != "do":
+			joined = append(joined, p)
+			text = &joined[first].Value
+		case strings.HasSuffix(*text, ":"):
+			*text += p.Value
+		case strings.Contains(*text, "*"):
+			*text = strings.Replace(*text, "*", strings.ReplaceAll(p.Value, "*", ""), 1)
+		default:
+			return append(joined, params[first+1+i:]...)
+		}
+	}
+	return joined
 }
 
 // set takes one parameter.
@@ -230,7 +255,7 @@ var paces = []int{1, 2, 5, 10}
 
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
-	names := append([]string{"v", "from"}, settingNames(a.Lab)...)
+	names := append([]string{"v", "from"}, NamesOf(a.Lab.Settings)...)
 	return append(names, "seed", "without", "do", "z", "t", nextParam, "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
 

@@ -16,6 +16,9 @@ func markDifferences(a, b *view.Picture) bool {
 	pairUp(members(a), members(b), func(m *view.Member) string { return m.ID }, markMembers)
 	pairUp(pointers(a.Strips), pointers(b.Strips), func(s *view.Strip) string { return s.Name }, markStrips)
 	pairUp(pointers(a.Tables), pointers(b.Tables), func(t *view.Table) string { return t.ID }, markTables)
+	pairUp(clusterNodes(a), clusterNodes(b), func(n *view.Node) string { return n.ID }, markNodes)
+	pairUp(replicas(a), replicas(b), func(r *view.Replica) string { return r.ID }, markReplicas)
+	pairUp(pointers(a.Ledger), pointers(b.Ledger), func(c *view.Count) string { return c.Name }, markCounts)
 	markMessages(messages(a), messages(b))
 	markMessages(messages(b), messages(a))
 	return anyDiffers(reflect.ValueOf(a)) || anyDiffers(reflect.ValueOf(b))
@@ -80,7 +83,64 @@ func messages(p *view.Picture) (list []*view.Message) {
 	for _, lane := range p.Network.Lanes {
 		list = append(list, pointers(lane.Items)...)
 	}
+	for _, n := range clusterNodes(p) {
+		list = append(list, pointers(n.Inbox)...)
+	}
 	return list
+}
+
+// clusterNodes lists the nodes that stand beside each other.
+func clusterNodes(p *view.Picture) []*view.Node {
+	if p.Cluster == nil {
+		return nil
+	}
+	list := append(pointers(p.Cluster.Clients), pointers(p.Cluster.Brokers)...)
+	if p.Cluster.Controller != nil {
+		list = append(list, p.Cluster.Controller)
+	}
+	return list
+}
+
+func replicas(p *view.Picture) (list []*view.Replica) {
+	for _, n := range clusterNodes(p) {
+		list = append(list, pointers(n.Replicas)...)
+	}
+	return list
+}
+
+func markNodes(x, y *view.Node) {
+	switch {
+	case x == nil:
+		y.Differs = true
+	case y == nil:
+		x.Differs = true
+	case x.State != y.State || x.Words != y.Words || !slices.Equal(x.Lines, y.Lines) || !slices.Equal(x.Faults, y.Faults):
+		x.Differs, y.Differs = true, true
+	}
+}
+
+func markReplicas(x, y *view.Replica) {
+	if x == nil || y == nil {
+		if x == nil {
+			x = y
+		}
+		x.Differs = true
+		return
+	}
+	markStrips(&x.Strip, &y.Strip)
+	differ := x.RoleText != y.RoleText || x.SyncText != y.SyncText || x.Note != y.Note
+	x.Differs, y.Differs = differ, differ
+}
+
+func markCounts(x, y *view.Count) {
+	switch {
+	case x == nil:
+		y.Differs = true
+	case y == nil:
+		x.Differs = true
+	default:
+		x.Differs, y.Differs = x.Number != y.Number, x.Number != y.Number
+	}
 }
 
 func markMembers(x, y *view.Member) {

@@ -49,7 +49,7 @@ func events(f Frame) view.Events {
 // isTraffic says whether an event is one of the many that only carry others.
 func isTraffic(b journal.Body) bool {
 	switch b.(type) {
-	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked:
+	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked, journal.MetadataFetchParked:
 		return true
 	}
 	return false
@@ -66,8 +66,15 @@ func EventLine(a Address, e journal.Event) view.EventLine {
 	switch e.Body.(type) {
 	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed,
 		journal.BatchExpired, journal.ProducerMemoryLost, journal.LogTruncationDetected, journal.ConnectionLost, journal.RequestTimedOut,
-		journal.RequestFailed:
+		journal.RequestFailed, journal.ProcessKilled, journal.PowerLost, journal.DiskWiped, journal.BrokerFenced, journal.LeaderLost,
+		journal.ProduceTimedOut, journal.RegistrationFailed, journal.AlterPartitionRefused:
 		line.Warn = true
+	}
+	switch b := e.Body.(type) {
+	case journal.LeaderElected:
+		line.Warn = !b.Clean
+	case journal.LogTruncated:
+		line.Warn = b.Records > 0
 	}
 	return line
 }

@@ -46,6 +46,15 @@ type Setting struct {
 	Canonical func(raw string) (canonical string, err error)
 }
 
+// NamesOf lists the names of settings.
+func NamesOf(settings []Setting) []string {
+	var names []string
+	for _, s := range settings {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // canonical checks a value and gives its one spelling; allowed says what would do.
 func (s Setting) canonical(raw string) (text, allowed string, ok bool) {
 	switch {

@@ -67,6 +67,11 @@ func Replace(id, text string, to Address) view.Link {
 	return view.Link{ID: id, Text: text, Href: to.String(), Go: "replace"}
 }
 
+// Open makes a control that opens something in the inspector.
+func Open(a Address, id, text string, at Target) view.Link {
+	return Replace(id, text, a.WithTarget(at))
+}
+
 // TryIt makes the words in a reading that lead to another run. Several may stand on a page: what says to
 // those who hear the link alone where it leads.
 func TryIt(what string, to Address) view.Span {
@@ -175,11 +180,20 @@ func field(s Setting, value string) view.Field {
 	return f
 }
 
+// AddActionGroup begins a group: the commands added from now on belong to it.
+func AddActionGroup(p *view.Page, name string) {
+	p.Actions.Groups = append(p.Actions.Groups, view.ActionGroup{Name: name})
+}
+
 // AddAction adds the control that gives a command at the tick shown. Where commands are stamped later it
 // drops them, as acting in the past does, and a second control keeps them.
 func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, warn bool) {
 	forked, kept := a.WithCommand(cmd, false), a.WithCommand(cmd, true)
-	p.Actions.Links = append(p.Actions.Links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
+	links := &p.Actions.Links
+	if n := len(p.Actions.Groups); n > 0 {
+		links = &p.Actions.Groups[n-1].Links
+	}
+	*links = append(*links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
 	if later := len(kept.Do) - len(forked.Do); later > 0 {
 		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", kafka.Count(later, "command"))
 		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: text, Label: text + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})
@@ -189,7 +203,7 @@ func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, wa
 // commandForm takes a command as text.
 func commandForm(a Address) view.Form {
 	return view.Form{
-		ID: "command", Title: "Any command", Action: a.Path(), Hidden: HiddenParams(a.withoutLater()), Submit: "Give", Go: "push",
+		ID: "command", Title: "Any command", Action: a.Path(), Hidden: CommandParams(a), Submit: "Give", Go: "push",
 		Fields: []view.Field{{ID: "command-do", Name: "do", Label: "Tick and command", Kind: view.Line, Value: fmt.Sprintf("%d:produce p0 KEY", a.T)}},
 		Note:   "One of: " + joinOr(command.Usages()) + ".",
 	}
@@ -250,3 +264,7 @@ func limits(lab *Lab) []view.Limit {
 	}
 	return list
 }
+
+// CommandParams is the hidden part of a form that gives a command at the tick shown: the address without the commands
+// stamped later, which acting in the past drops.
+func CommandParams(a Address) []view.Param { return HiddenParams(a.withoutLater()) }

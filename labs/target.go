@@ -12,9 +12,9 @@ import (
 // Target names something that the inspector can show. The zero Target names nothing.
 type Target struct {
 	Kind      TargetKind
-	Partition kafka.TopicPartition // of a record, batch or segment
-	Number    int64                // offset, base offset of a segment, offset to find, number of a message
-	Node      kafka.NodeID         // of a node
+	Partition kafka.TopicPartition // of a record, batch, segment, replica or partition
+	Number    int64                // offset, base offset of a segment, offset to find, number of a message or of a replica's broker
+	Node      kafka.NodeID         // of a node; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
 }
 
 // TargetKind is what a target is.
@@ -28,10 +28,14 @@ const (
 	FindTarget    TargetKind = "find"    // find:orders-0:17, how a read finds offset 17
 	MessageTarget TargetKind = "message" // message:17
 	NodeTarget    TargetKind = "node"    // node:c1
+
+	ReplicaTarget   TargetKind = "replica"   // replica:orders-0:2, that on broker 2
+	PartitionTarget TargetKind = "partition" // partition:orders-0, as every node has it in its metadata
 )
 
 // errTarget says what may stand in "at".
-var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, message:NUMBER and node:NAME, as in record:orders-0:5, after vs: where it is in a twin run")
+var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, each with @BROKER behind it for the log of that broker, " +
+	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER and node:NAME, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
@@ -42,8 +46,14 @@ func (t Target) String() string {
 		return fmt.Sprintf("%s:%d", t.Kind, t.Number)
 	case NodeTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Node)
+	case PartitionTarget:
+		return fmt.Sprintf("%s:%s", t.Kind, t.Partition)
 	}
-	return fmt.Sprintf("%s:%s:%d", t.Kind, t.Partition, t.Number)
+	text := fmt.Sprintf("%s:%s:%d", t.Kind, t.Partition, t.Number)
+	if t.Node != "" {
+		text += "@" + string(t.Node)
+	}
+	return text
 }
 
 // parseTarget reads the text in an address.
@@ -62,8 +72,19 @@ func parseTarget(text string) (Target, error) {
 		t.Node = kafka.NodeID(rest)
 	case MessageTarget:
 		t.Number, err = offset(rest)
-	case RecordTarget, BatchTarget, SegmentTarget, FindTarget:
+	case PartitionTarget:
+		t.Partition, err = topicPartition(rest)
+	case RecordTarget, BatchTarget, SegmentTarget, FindTarget, ReplicaTarget:
 		name, number, _ := strings.Cut(rest, ":")
+		if before, broker, ok := strings.Cut(name, "@"); ok && broker != "" { // as a form sends it
+			name, number = before, number+"@"+broker
+		}
+		if digits, broker, ok := strings.Cut(number, "@"); ok && t.Kind != ReplicaTarget {
+			if broker == "" || len(broker) > 64 {
+				return t, errTarget
+			}
+			number, t.Node = digits, kafka.NodeID(broker)
+		}
 		if t.Partition, err = topicPartition(name); err == nil {
 			t.Number, err = offset(number)
 		}

@@ -31,7 +31,7 @@ func (a *Address) setTwin(value string) error {
 	name, raw, ok := strings.Cut(value, ":")
 	i := slices.IndexFunc(a.Lab.Settings, func(s Setting) bool { return s.Name == name })
 	if !ok || i < 0 {
-		return refuse("vs", value, "SETTING:VALUE is allowed, where SETTING is one of "+strings.Join(settingNames(a.Lab), ", "))
+		return refuse("vs", value, "SETTING:VALUE is allowed, where SETTING is one of "+strings.Join(NamesOf(a.Lab.Settings), ", "))
 	}
 	text, allowed, ok := a.Lab.Settings[i].canonical(raw)
 	if !ok {
@@ -42,14 +42,6 @@ func (a *Address) setTwin(value string) error {
 		return refuse("vs", value, fmt.Sprintf("at most %d bytes of an address are allowed for it", maxTwin))
 	}
 	return nil
-}
-
-func settingNames(lab *Lab) []string {
-	var names []string
-	for _, s := range lab.Settings {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 // besideParam is what the second button of a form of settings sends: the values that the run shown has of the

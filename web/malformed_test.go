@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -16,7 +17,9 @@ var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/file/lab/", "
 
 // malformed is one address that is wrong, and what its answer must name.
 type malformed struct {
-	name  string // of the lab; empty: partitions
+	name  string // of a lab that there is not; empty: there is
+	lab   string // of the lab; empty: partitions
+	runs  bool   // the address is well-formed and canonical, and what it asks for does not run
 	query string
 	where string   // the field that the answer names
 	says  []string // of what is allowed
@@ -166,6 +169,35 @@ var malformedKinds = []struct {
 	{"no such version", func(r *rand.Rand) malformed {
 		return malformed{query: "v=" + url.QueryEscape(pick(r, "0", "2", "99", "-1", "", "1.0", "one", "v1", letters(r, 5))), where: "v", says: []string{"1"}}
 	}},
+	{"a setting of the replication lab", func(r *rand.Rand) malformed {
+		pair := pick(r, "brokers=0", "brokers=10", "rf=0", "rf=10", "min-isr=0", "min-isr=10", "partitions=0", "partitions=7", "racks=10", "racks=-1", "lag-time=99", "lag-time=3600001",
+			"session-timeout=2999", "session-timeout=x", "retries=2147483648", "retries=-1", "in-flight=0", "in-flight=101", "request-timeout=99", "delivery-timeout=0", "rate=11", "every=0", "every=101", "consumers=2")
+		name, value, _ := strings.Cut(pair, "=")
+		return malformed{lab: "replication", query: name + "=" + value, where: name, says: []string{"a whole number from"}}
+	}},
+	{"a choice of the replication lab", func(r *rand.Rand) malformed {
+		pair := pick(r, "acks all", "idempotence unset", "placement in-order", "unclean false", "elr on")
+		name, allowed, _ := strings.Cut(pair, " ")
+		return malformed{lab: "replication", query: name + "=" + pick(r, "", "-1", "yes", strings.ToUpper(allowed), allowed+"+", letters(r, 5)+"x", "2"), where: name, says: []string{"allowed are", allowed}}
+	}},
+	{"more replicas than brokers", func(r *rand.Rand) malformed {
+		brokers := 4 + r.IntN(5)
+		return malformed{
+			lab: "replication", query: fmt.Sprintf("v=1&brokers=%d&rf=%d", brokers, brokers+1+r.IntN(9-brokers)), where: "rf", runs: true,
+			says: []string{fmt.Sprintf("a replication factor of at most %d", brokers), "INVALID_REPLICATION_FACTOR"},
+		}
+	}},
+	{"a producer that does not start", func(r *rand.Rand) malformed {
+		query, where, _ := strings.Cut(pick(r, "acks=1&idempotence=true idempotence", "acks=0&idempotence=true idempotence", "idempotence=true&retries=0 idempotence", "in-flight=6 in-flight",
+			"idempotence=true&in-flight=100 in-flight", "delivery-timeout=30000 delivery-timeout", "request-timeout=5000&delivery-timeout=5004 delivery-timeout",
+			"acks=1&in-flight=6 in-flight"), " ")
+		return malformed{lab: "replication", query: "v=1&" + query, where: where, runs: true, says: []string{"Kafka’s producer does not start"}}
+	}},
+	{"a replica or a broker's log that is none", func(r *rand.Rand) malformed {
+		value := pick(r, "replica:orders-0", "replica:orders-0:", "replica:orders-0:x", "replica:orders-0:1@b1", "partition:", "partition:orders", "partition:orders-0:1", "record:orders-0:5@",
+			"record:orders-0:@b1", "batch:@b1:5", "record:orders-0@b1", "record:orders-0:5@"+letters(r, 65))
+		return malformed{lab: "replication", query: "at=" + url.QueryEscape(value), where: "at", says: []string{"replica:PARTITION:BROKER"}}
+	}},
 	{"no such lab", func(r *rand.Rand) malformed {
 		name := pick(r, "Partitions", "partition", "partitions ", "partitions\x00", "x"+letters(r, 10), letters(r, 3000), "\xff\xfe", "..", "<b>", "partitions;t=1", "日本")
 		return malformed{name: name, query: pick(r, "", "t=3", "t=x"), says: []string{"partitions"}}
@@ -209,11 +241,11 @@ func TestMalformedAddressesAreRefused(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			for range ofEachKind {
 				m := k.make(r)
-				name := m.name
-				if name == "" {
-					name = "partitions"
-				}
+				name := cmp.Or(m.name, m.lab, "partitions")
 				for _, prefix := range labPrefixes {
+					if m.runs && prefix == "/file/lab/" {
+						continue // a file of a run is not the run
+					}
 					checkRefused(t, s, prefix+name+"?"+m.query, m)
 				}
 			}

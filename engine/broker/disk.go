@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"loglab/engine/kafka"
+	"loglab/engine/simdisk"
 	"loglab/engine/storage"
 )
 
@@ -27,13 +28,17 @@ func (b *Broker) writeCheckpoints(t *turn) {
 
 // checkpointed gives the high watermark of a partition that the file has; 0 where it has none.
 func (b *Broker) checkpointed(tp kafka.TopicPartition) kafka.Offset {
-	f, ok := b.disk.Open(storage.ReplicationOffsetCheckpoint)
+	return checkpointedOn(b.disk, tp)
+}
+
+func checkpointedOn(disk *simdisk.Disk, tp kafka.TopicPartition) kafka.Offset {
+	f, ok := disk.Open(storage.ReplicationOffsetCheckpoint)
 	if !ok {
 		return 0
 	}
-	list, err := storage.ParseOffsetCheckpoint(b.disk.Bytes(f))
+	list, err := storage.ParseOffsetCheckpoint(disk.Bytes(f))
 	if err != nil {
-		panic(fmt.Sprintf("broker %d: %s: %v", b.config.ID, storage.ReplicationOffsetCheckpoint, err))
+		panic(fmt.Sprintf("%s: %v", storage.ReplicationOffsetCheckpoint, err))
 	}
 	for _, p := range list {
 		if p.TopicPartition == tp {

@@ -235,7 +235,7 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 func (b *Broker) noteTruncated(t *turn, r *replication.Replica, cut replication.Truncation, cause uint64) {
 	t.note(cause, journal.LogTruncated{
 		TopicPartition: r.TopicPartition, From: cut.From, To: cut.To, Records: cut.Records, Leader: r.State().Leader, LeaderEpoch: r.State().LeaderEpoch,
-		HighWatermark: r.HighWatermark(), Why: cut.Why,
+		HighWatermark: r.HighWatermark(), Why: cut.Why, Gone: cut.Bytes,
 	})
 }
 

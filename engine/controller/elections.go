@@ -222,3 +222,30 @@ func (c *Controller) electLeader(op *operation, topic string, index kafka.Partit
 	}
 	return refuse(kerr.EligibleLeadersNotAvailable, "Eligible topic partition leaders are not available.")
 }
+
+// WithoutBrokers gives what a partition would be if these brokers were fenced, one after the other, and how its
+// leader would be chosen by the last of these fencings that changed anything. Nothing is changed.
+//
+// Source: ReplicationControlManager.handleBrokerFenced, generateLeaderAndIsrUpdates.
+func (c *Controller) WithoutBrokers(tp kafka.TopicPartition, gone ...kafka.BrokerID) (after metadata.Partition, how Chosen) {
+	t, ok := c.image.Topic(tp.Topic)
+	if !ok {
+		return after, how
+	}
+	after, ok = t.Partition(tp.Partition)
+	how = Chosen{Leader: after.Leader, Clean: true}
+	for i, broker := range gone {
+		if !ok || !slices.Contains(after.ISR, broker) {
+			continue
+		}
+		b := c.change(t, tp.Partition)
+		b.Partition = after
+		b.Acceptable = func(id kafka.BrokerID) bool { return !slices.Contains(gone[:i+1], id) && c.image.Active(id) }
+		b.ISR = slices.DeleteFunc(slices.Clone(after.ISR), func(id kafka.BrokerID) bool { return id == broker })
+		record, chosen, changed := b.Build()
+		if changed {
+			after, how = after.Merge(record), chosen
+		}
+	}
+	return after, how
+}

@@ -77,7 +77,7 @@ var samples = []struct {
 		"The follower copied from the leader: orders-3 got 3 records in a batch of 220 bytes: offsets 41 to 43, at byte 4,200 of 00000000000000000000.log."},
 	{HighWatermarkFollowed{orders3, 8, 10, 12}, "orders-3 8→10 leader=12",
 		"orders-3: the follower's high watermark is 10 now (was 8): the leader's answer says 12, and it goes no further than the follower's own log."},
-	{LogTruncated{orders3, 10, 8, 2, 2, 1, 8, "epoch 0 ends at offset 8 at the leader and at 10 here"}, "orders-3 10→8 records=2 leader=2 epoch=1: epoch 0 ends at offset 8 at the leader and at 10 here",
+	{LogTruncated{orders3, 10, 8, 2, 2, 1, 8, "epoch 0 ends at offset 8 at the leader and at 10 here", nil}, "orders-3 10→8 records=2 leader=2 epoch=1: epoch 0 ends at offset 8 at the leader and at 10 here",
 		"orders-3: the follower cut its log from 10 to 8 to agree with broker 2, the leader of epoch 1 (epoch 0 ends at offset 8 at the leader and at 10 here). 2 records are gone here."},
 	{ReplicaFetchFailed{orders3, 2, "NOT_LEADER_OR_FOLLOWER", 1000}, "orders-3 leader=2 NOT_LEADER_OR_FOLLOWER retry=1000",
 		"The fetch from broker 2 failed with NOT_LEADER_OR_FOLLOWER for orders-3: it fetches again after replica.fetch.backoff.ms = 1,000."},

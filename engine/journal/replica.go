@@ -116,6 +116,7 @@ type LogTruncated struct {
 	LeaderEpoch    kafka.LeaderEpoch    `json:"leader_epoch"`
 	HighWatermark  kafka.Offset         `json:"high_watermark"`
 	Why            string               `json:"why"`
+	Gone           []byte               `json:"-"` // the batches that were cut off, whole; never changed
 }
 
 // Kind gives the kind's name.

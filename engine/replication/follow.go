@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
@@ -34,6 +35,7 @@ func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWa
 type Truncation struct {
 	From, To      kafka.Offset // log end offset before and after
 	Records       int          // that are gone
+	Bytes         []byte       // the batches that are gone, whole; shared with what was the log
 	HighWatermark kafka.Offset // before
 	Why           string
 }
@@ -63,7 +65,7 @@ func (r *Replica) TruncateTo(end kafka.Offset) (Truncation, error) {
 }
 
 func (r *Replica) truncate(to kafka.Offset, why string) (Truncation, error) {
-	t := Truncation{From: r.Log.LogEndOffset(), To: to, HighWatermark: r.highWatermark, Why: why}
+	t := Truncation{From: r.Log.LogEndOffset(), To: to, HighWatermark: r.highWatermark, Why: why, Bytes: r.batchesFrom(to)}
 	var err error
 	if t.Records, err = r.Log.TruncateTo(to); err != nil {
 		return t, err
@@ -71,6 +73,23 @@ func (r *Replica) truncate(to kafka.Offset, why string) (Truncation, error) {
 	t.To = r.Log.LogEndOffset()
 	r.highWatermark = min(r.highWatermark, t.To)
 	return t, nil
+}
+
+// batchesFrom gives the batches that end at or behind an offset.
+func (r *Replica) batchesFrom(offset kafka.Offset) (batches []byte) {
+	for _, s := range r.Log.Segments() {
+		for data := s.Bytes; s.LastOffset >= offset && len(data) > 0; {
+			b, err := record.Parse(data)
+			if err != nil {
+				break
+			}
+			if b.LastOffset() >= offset {
+				batches = append(batches, b.Bytes()...)
+			}
+			data = data[b.Size():]
+		}
+	}
+	return batches
 }
 
 // StartAnew empties the log and lets it begin at the leader's log start offset, which lies above its end.

@@ -87,6 +87,22 @@ func (n *Net) Faults(from, to kafka.NodeID) Faults {
 	return Faults{Cut: l.cut, Delay: l.delay, Drop: l.drop, Double: l.double}
 }
 
+// FaultyLink is a way from one node to another with which something is wrong.
+type FaultyLink struct {
+	From, To kafka.NodeID
+	Faults
+}
+
+// FaultyLinks lists the ways with which something is wrong, by sender, then receiver.
+func (n *Net) FaultyLinks() (list []FaultyLink) {
+	for i, l := range n.links {
+		if f := (Faults{Cut: l.cut, Delay: l.delay, Drop: l.drop, Double: l.double}); f != (Faults{}) {
+			list = append(list, FaultyLink{n.nodes[i/len(n.nodes)], n.nodes[i%len(n.nodes)], f})
+		}
+	}
+	return list
+}
+
 // SetFaults says what is wrong with the way from one node to another from now on. Where a cut is healed, what
 // it held arrives one latency later, in order, as TCP sends again what was not acknowledged. A message on
 // its way keeps its time of arrival, but does not overtake one that was held.

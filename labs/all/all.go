@@ -5,11 +5,13 @@ import (
 
 	"loglab/labs"
 	"loglab/labs/partitions"
+	"loglab/labs/replication"
 )
 
 // list holds every lab in the order of the home page.
 var list = []*labs.Lab{
 	partitions.Lab(),
+	replication.Lab(),
 }
 
 // Labs gives every lab in the order of the home page.

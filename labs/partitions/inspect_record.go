@@ -4,73 +4,38 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
-	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
-	"loglab/engine/storage"
 	"loglab/labs"
+	"loglab/labs/inspect"
 	"loglab/labs/view"
 )
 
 // inspectRecord shows one record: what it holds, how its key was hashed, where else the key would be, and
 // its bytes.
-func inspectRecord(l *layout, in *view.Inspector, at location) {
-	r, b, name := at.record, at.batch, at.partition.TopicPartition
+func inspectRecord(l *layout, log inspect.Log, in *view.Inspector, at inspect.Location) {
+	r, name := at.Record, log.Partition
 	key := "no key (null)"
 	if r.Key != nil {
 		key = fmt.Sprintf("%s, %s", keyName(string(r.Key)), kafka.Count(len(r.Key), "byte"))
 	}
-	in.AddFact("Key", "%s", key)
-	if r.Value == nil {
-		in.AddFact("Value", "null")
-	} else {
-		in.AddFact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
-	}
-	in.AddFact("Headers", "%s", headers(r.Headers))
-	by, handed := l.senderOf(at), handedIn(l.Frame, at)
-	in.AddFact("Partition", "%s", l.how(at, by, handed))
-	in.AddFact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
-	in.AddFact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
-	in.AddFact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
-		kafka.Thousands(at.position), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
-	in.Links = append(in.Links,
-		open(l.Address, "open-batch", "its batch", logTarget(labs.BatchTarget, name, r.Offset)),
-		open(l.Address, "open-find", "how a read finds it", logTarget(labs.FindTarget, name, r.Offset)))
+	by, handed := l.senderOf(log, at), handedIn(l.Frame, name, at.Record)
+	log.Record(in, at, key, l.how(at.Record, name, by, handed))
 	if handed != nil {
 		in.AddFact("Handed in", "in tick %d: %s", handed.Tick, handed.Body.Sentence())
-		why := labs.Replace("why-record", "why it was handed in", l.Address.WithWhy(handed.Seq))
-		in.Links = append(in.Links, why)
+		in.Links = append(in.Links, labs.Replace("why-record", "why it was handed in", l.Address.WithWhy(handed.Seq)))
 	}
-	in.Chain = appendChain(l, at)
 	if _, keyed := by.rule.Partition(r.Key, int32(by.Known)); keyed {
 		in.Tables = append(in.Tables, hashTable(by, r.Key), l.elsewhere(by, r.Key, name.Partition))
 	}
-	in.Anatomies = []view.Anatomy{recordAnatomy(at)}
-}
-
-// headers lists a record's headers.
-func headers(list []record.Header) string {
-	if len(list) == 0 {
-		return "none"
-	}
-	var texts []string
-	for i, h := range list {
-		if i == 8 {
-			texts = append(texts, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
-		texts = append(texts, fmt.Sprintf("%s = %s", record.Printable([]byte(h.Key)), record.Printable(h.Value)))
-	}
-	return strings.Join(texts, ", ")
 }
 
 // senderOf gives the producer that sent a record.
-func (l *layout) senderOf(at location) sender {
-	for _, e := range l.Cluster.Journal().Causes(appendEvent(l.Frame, at.partition.TopicPartition, at.batch.BaseOffset)) {
+func (l *layout) senderOf(log inspect.Log, at inspect.Location) sender {
+	for _, e := range l.Cluster.Journal().Causes(log.AppendEvent(at.Batch.BaseOffset)) {
 		for _, s := range l.senders {
 			if e.Node == s.ID {
 				return s
@@ -81,7 +46,7 @@ func (l *layout) senderOf(at location) sender {
 }
 
 // how says in one line how a record came to the partition it stands in.
-func (l *layout) how(at location, by sender, handed *journal.Event) string {
+func (l *layout) how(r record.Record, stands kafka.TopicPartition, by sender, handed *journal.Event) string {
 	n := by.Known
 	if handed != nil {
 		b := handed.Body.(journal.RecordPartitioned)
@@ -90,15 +55,15 @@ func (l *layout) how(at location, by sender, handed *journal.Event) string {
 		}
 		n = b.Partitions
 	}
-	partition, keyed := by.rule.Partition(at.record.Key, int32(n))
+	partition, keyed := by.rule.Partition(r.Key, int32(n))
 	if !keyed {
 		return "The producer chose by the rule " + l.setting("keyless") + "."
 	}
-	text := by.rule.Hash(at.record.Key).Formula(int32(n))
-	if partition != at.partition.Partition {
+	text := by.rule.Hash(r.Key).Formula(int32(n))
+	if partition != stands.Partition {
 		text += ", but it stands here"
 	}
-	if now, _ := by.place(string(at.record.Key)); now != at.partition.Partition {
+	if now, _ := by.place(string(r.Key)); now != stands.Partition {
 		text += fmt.Sprintf("; %s would send it to %s-%d now, with %s", by.ID, topic, now, kafka.Count(by.Known, "partition"))
 	}
 	return text
@@ -124,9 +89,9 @@ func hashTable(by sender, key []byte) view.Table {
 	}
 	row := func(step, bytes, word, h, how string) {
 		if words {
-			t.Rows = append(t.Rows, cells(step, bytes, word, h, how))
+			t.Rows = append(t.Rows, inspect.Cells(step, bytes, word, h, how))
 		} else {
-			t.Rows = append(t.Rows, cells(step, bytes, h, how))
+			t.Rows = append(t.Rows, inspect.Cells(step, bytes, h, how))
 		}
 	}
 	for i, s := range steps {
@@ -138,7 +103,7 @@ func hashTable(by sender, key []byte) view.Table {
 			word = fmt.Sprintf("%08x", s.Word)
 		}
 		if len(s.Bytes) > 0 {
-			text = fmt.Sprintf("% x %s", s.Bytes, seen(s.Bytes))
+			text = fmt.Sprintf("% x %s", s.Bytes, inspect.Seen(s.Bytes))
 		}
 		row(s.Name, text, word, fmt.Sprintf("%08x", s.Hash), s.Rule)
 	}
@@ -197,7 +162,7 @@ func (l *layout) elsewhere(by sender, key []byte, stands kafka.Partition) view.T
 // handedIn finds the event with which a record was handed to its producer. A partition's records are
 // appended in the order in which they were put into its batches, so the event is found by counting; nil
 // where a batch was refused or several producers write.
-func handedIn(f labs.Frame, at location) *journal.Event {
+func handedIn(f labs.Frame, tp kafka.TopicPartition, r record.Record) *journal.Event {
 	if len(f.View.Producers) != 1 {
 		return nil
 	}
@@ -206,15 +171,15 @@ func handedIn(f labs.Frame, at location) *journal.Event {
 	for e := range j.All() {
 		switch b := e.Body.(type) {
 		case journal.RecordPartitioned:
-			if b.TopicPartition != at.partition.TopicPartition {
+			if b.TopicPartition != tp {
 				continue
 			}
-			if next == at.record.Offset && b.Key == string(at.record.Key) {
+			if next == r.Offset && b.Key == string(r.Key) {
 				found = &e
 			}
 			next++
 		case journal.ProduceRefused:
-			if b.TopicPartition == at.partition.TopicPartition {
+			if b.TopicPartition == tp {
 				return nil
 			}
 		}

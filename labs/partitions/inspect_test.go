@@ -16,6 +16,7 @@ import (
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
 	"loglab/labs"
+	"loglab/labs/inspect"
 	"loglab/labs/view"
 )
 
@@ -156,15 +157,15 @@ func TestAnatomiesAreTheBytes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					in := inspect(newLayout(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View}))
+					in := inspectAt(newLayout(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View}))
 					return in.Anatomies[0]
 				}
-				at, ok := locate(f.View.Partitions[i], r.Offset)
+				at, ok := inspectLog(f, f.View.Partitions[i]).Locate(r.Offset)
 				if !ok {
 					t.Fatalf("%s is not found", name)
 				}
-				batch := at.batch.Bytes()
-				own := batch[record.HeaderSize+at.record.Position:][:at.record.Size]
+				batch := at.Batch.Bytes()
+				own := batch[record.HeaderSize+at.Record.Position:][:at.Record.Size]
 				got, fields := bytesOf(open("record"))
 				if got != hex.EncodeToString(own) {
 					t.Fatalf("record %s: bytes %s, the segment has %x", name, got, own)
@@ -175,11 +176,11 @@ func TestAnatomiesAreTheBytes(t *testing.T) {
 				}
 				got, fields = bytesOf(open("batch"))
 				want := hex.EncodeToString(batch[:record.HeaderSize])
-				if at.index > 0 {
+				if at.Index > 0 {
 					want += "…"
 				}
 				want += hex.EncodeToString(own)
-				if at.record.Position+at.record.Size+record.HeaderSize < len(batch) {
+				if at.Record.Position+at.Record.Size+record.HeaderSize < len(batch) {
 					want += "…"
 				}
 				if got != want || fields[4] != hex.EncodeToString(batch[17:21]) {
@@ -187,31 +188,6 @@ func TestAnatomiesAreTheBytes(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Long fields are cut in the middle, and many fields at the end; both are said.
-func TestAnatomyIsBounded(t *testing.T) {
-	d := newDissector("x", "x")
-	long := make([]byte, 500)
-	for i := range long {
-		long[i] = byte(i)
-	}
-	d.field(0, []byte{1, 2, 3}, view.ByteField{Name: "a"})
-	d.field(3, long, view.ByteField{Name: "b"})
-	for i := range 100 {
-		d.field(503+i, []byte{7}, view.ByteField{Name: "c"})
-	}
-	a := d.done()
-	digits, fields := bytesOf(a)
-	if len(a.Fields) != fieldsShown || a.More != fmt.Sprintf("%d fields more, not shown.", 102-fieldsShown) {
-		t.Errorf("%d fields, %q", len(a.Fields), a.More)
-	}
-	if want := hex.EncodeToString(long[:fieldHead]) + "…" + hex.EncodeToString(long[500-fieldTail:]); fields[1] != want {
-		t.Errorf("the long field is %s, want %s", fields[1], want)
-	}
-	if !strings.HasPrefix(digits, "010203"+"000102") || a.Fields[1].At != "3–502" || a.Lines[1].At != "0010" {
-		t.Errorf("the bytes are %s, at %q; the second line begins at %s", digits, a.Fields[1].At, a.Lines[1].At)
 	}
 }
 
@@ -236,7 +212,7 @@ func TestFindEveryOffset(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.LastOffset() >= offset {
-					base, answer = s.BaseOffset, fmt.Sprintf("the batch of offsets %s at byte %d", offsets(b.BaseOffset, b.LastOffset()), position)
+					base, answer = s.BaseOffset, fmt.Sprintf("the batch of offsets %s at byte %d", inspect.Offsets(b.BaseOffset, b.LastOffset()), position)
 					break
 				}
 				batchesBefore, bytesBefore, position = batchesBefore+1, bytesBefore+b.Size(), position+b.Size()
@@ -274,7 +250,7 @@ func TestMessageFrames(t *testing.T) {
 	f, _ := frame(t, "t=9&rate=9&do=2:pause+c1")
 	requests, responses := 0, 0
 	for _, m := range f.View.UnderWay {
-		whole, key, flexible := frameOf(m)
+		whole, key, flexible := inspectFrame(f).FrameOf(m)
 		size := fmt.Sprintf("%08x", len(whole)-4)
 		id := map[byte]string{'p': "producer-1", 'c': "consumer-billing-1"}[m.From[0]]
 		want := fmt.Sprintf("%s%04x%04x%08x%04x%x00", size, key, m.Version, m.Message.Correlation, len(id), id)
@@ -359,8 +335,8 @@ func TestBatchesOfAResponseAreInALog(t *testing.T) {
 					if name != fmt.Sprintf("orders-%d", p.Partition) {
 						t.Fatalf("message %d: %s leads to %s", m.ID, field.Name, field.Link.Href)
 					}
-					at, ok := locate(f.View.Partitions[p.Partition], kafka.Offset(number[0]-'0'))
-					if len(number) == 1 && (!ok || !strings.HasPrefix(string(p.RecordBatches), string(at.batch.Bytes()))) {
+					at, ok := inspectLog(f, f.View.Partitions[p.Partition]).Locate(kafka.Offset(number[0] - '0'))
+					if len(number) == 1 && (!ok || !strings.HasPrefix(string(p.RecordBatches), string(at.Batch.Bytes()))) {
 						t.Fatalf("message %d: the batch at %s is another", m.ID, target)
 					}
 					return
@@ -414,7 +390,7 @@ func TestEverythingHasItsCauses(t *testing.T) {
 // A long chain of causes is cut in the middle.
 func TestLongChainIsCut(t *testing.T) {
 	in := inspector(t, "t=100&rate=8&at=node:c1")
-	if len(in.Chain) != causesShown+1 || !strings.Contains(in.Chain[causesShown-5].Text, "more, down to those below") {
+	if len(in.Chain) != inspect.CausesShown+1 || !strings.Contains(in.Chain[inspect.CausesShown-5].Text, "more, down to those below") {
 		t.Errorf("the chain has %d lines", len(in.Chain))
 	}
 }
@@ -457,12 +433,12 @@ func TestCompressedBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := location{partition: f.View.Partitions[0], segment: f.View.Partitions[0].Log.Segments[0], batch: b}
-		for scanner := b.Scan(); scanner.Next(); at.index++ {
-			at.record = scanner.Record()
+		at, log := inspect.Location{Segment: f.View.Partitions[0].Log.Segments[0], Batch: b}, inspectLog(f, f.View.Partitions[0])
+		for scanner := b.Scan(); scanner.Next(); at.Index++ {
+			at.Record = scanner.Record()
 			l, in := newLayout(f), &view.Inspector{}
-			inspectBatch(l, in, at)
-			if len(in.Anatomies) != 2 || in.Anatomies[1].Caption != fmt.Sprintf("Record %d, decompressed", at.index) {
+			log.Batch(in, at)
+			if len(in.Anatomies) != 2 || in.Anatomies[1].Caption != fmt.Sprintf("Record %d, decompressed", at.Index) {
 				t.Fatalf("%v: %d anatomies", codec, len(in.Anatomies))
 			}
 			whole, fields := bytesOf(in.Anatomies[0])
@@ -474,14 +450,14 @@ func TestCompressedBatch(t *testing.T) {
 				names += field.Name + "=" + field.Value + " "
 			}
 			want := `keyLength=6 key="user-1" valueLength=180`
-			if at.index == 1 {
+			if at.Index == 1 {
 				want = `keyLength=-1 valueLength=-1 headerCount=2 headerKeyLength=5 headerKey="trace" headerValueLength=1 headerValue="7" headerKeyLength=4 headerKey="none" headerValueLength=-1`
 			}
 			if !strings.Contains(names, want) {
-				t.Errorf("%v: record %d has the fields %s", codec, at.index, names)
+				t.Errorf("%v: record %d has the fields %s", codec, at.Index, names)
 			}
-			inspectRecord(l, in, at)
-			if at.index == 1 && (factOf(in, "Headers") != `"trace" = "7", "none" = null` || factOf(in, "Value") != "null") {
+			inspectRecord(l, log, in, at)
+			if at.Index == 1 && (factOf(in, "Headers") != `"trace" = "7", "none" = null` || factOf(in, "Value") != "null") {
 				t.Errorf("%v: headers %s, value %s", codec, factOf(in, "Headers"), factOf(in, "Value"))
 			}
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
+	"loglab/labs"
 )
 
 // Bounds of the setting "keys".
@@ -193,7 +193,7 @@ func shortNames(placed []placedKey) map[string]string {
 	cut := commonPrefix(placed)
 	names := map[string]string{}
 	for _, k := range placed {
-		names[k.key] = narrow(keyName(k.key[cut:]), cellWidth)
+		names[k.key] = labs.Narrow(keyName(k.key[cut:]), cellWidth)
 	}
 	return names
 }
@@ -214,27 +214,3 @@ func commonPrefix(placed []placedKey) int {
 
 // cellWidth is how many narrow letters fit into a cell.
 const cellWidth = 5
-
-// narrow cuts a name to that many letters of normal width; Chinese, Japanese and Korean ones and emoji
-// count twice.
-func narrow(name string, most int) string {
-	width := 0
-	for i, r := range name {
-		if width += runeWidth(r); width > most {
-			kept := []rune(name[:i])
-			for width -= runeWidth(r); width > most-1; { // room for the sign that something is cut
-				width -= runeWidth(kept[len(kept)-1])
-				kept = kept[:len(kept)-1]
-			}
-			return string(kept) + "…"
-		}
-	}
-	return name
-}
-
-func runeWidth(r rune) int {
-	if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1f000 {
-		return 2
-	}
-	return 1
-}

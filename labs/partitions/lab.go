@@ -31,6 +31,14 @@ func sizes(v labs.Values) (segmentBytes, batchSize int) {
 	return 1000, 900
 }
 
+// logConfig gives the settings of the topic's logs.
+func logConfig(v labs.Values) storage.Config {
+	config := storage.DefaultConfig()
+	segmentBytes, _ := sizes(v)
+	config.SegmentBytes, config.IndexIntervalBytes = segmentBytes, indexInterval
+	return config
+}
+
 // none is the choice of no second client.
 const none = "none"
 
@@ -46,7 +54,7 @@ func Lab() *labs.Lab {
 		Ready:    readyRuns(),
 		Packages: []string{
 			"engine", "engine/assignor", "engine/broker", "engine/client", "engine/controller", "engine/metadata", "engine/partitioner",
-			"engine/record", "engine/simdisk", "engine/simnet", "engine/storage", "labs/partitions",
+			"engine/record", "engine/simdisk", "engine/simnet", "engine/storage", "labs/inspect", "labs/partitions",
 		},
 		Spec:  spec,
 		Build: build,
@@ -86,14 +94,12 @@ func producerSettings() []labs.Setting {
 // Simplified: producers run with enable.idempotence = false, so that each message is one of records. No request
 // is lost here, so that nothing is sent twice all the same.
 func spec(v labs.Values) (*engine.Spec, error) {
-	config := storage.DefaultConfig()
-	segmentBytes, batchSize := sizes(v)
-	config.SegmentBytes, config.IndexIntervalBytes = segmentBytes, indexInterval
+	_, batchSize := sizes(v)
 	s := &engine.Spec{
 		TickMillis: tickMillis,
 		Latency:    latencyMillis,
 		Cluster:    engine.DefaultCluster(1),
-		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), Config: config},
+		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), Config: logConfig(v)},
 		Group: engine.GroupSpec{
 			Name: group, Consumers: v.Int("consumers"), Assignor: v.Text("assignor"), Config: engine.DefaultConsumerConfig(topic),
 			CheckVersions: v.Text("destination") == "versions",
@@ -129,7 +135,7 @@ func build(f labs.Frame, p *view.Page) {
 	actions(f, p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
-	if in := inspect(l); in != nil {
+	if in := inspectAt(l); in != nil {
 		p.Inspector = in
 	}
 }

@@ -1,7 +1,6 @@
 package partitions
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
-	"loglab/engine/record"
 	"loglab/labs"
 )
 
@@ -152,44 +150,6 @@ func (l *layout) findLate() {
 		l.late[place{late.Newer.At, late.Newer.Offset}] = fmt.Sprintf("event %d, seen in tick %d, before event %d", late.Newer.Version, late.Newer.Tick, late.Event.Version)
 		l.late[place{late.Event.At, late.Event.Offset}] = fmt.Sprintf("event %d, seen late in tick %d, after event %d", late.Event.Version, late.Event.Tick, late.Newer.Version)
 	}
-}
-
-// stored is a record as it stands in a segment.
-type stored struct {
-	record.Record
-	batchStart   bool
-	segmentStart bool
-}
-
-// window reads the records with offsets from first, up to count of them, out of a partition's segments.
-func window(p engine.PartitionView, first kafka.Offset, count int) []stored {
-	var list []stored
-	for _, segment := range p.Log.Segments {
-		if segment.LastOffset < first {
-			continue
-		}
-		data := segment.Bytes
-		for len(list) < count {
-			b, err := record.Parse(data)
-			if errors.Is(err, record.ErrEnd) {
-				break
-			}
-			if err != nil {
-				panic(fmt.Sprintf("%s, segment %d: %v", p.TopicPartition, segment.BaseOffset, err))
-			}
-			data = data[b.Size():]
-			if b.LastOffset() < first {
-				continue
-			}
-			for scanner := b.Scan(); scanner.Next() && len(list) < count; {
-				if r := scanner.Record(); r.Offset >= first {
-					starts := r.Offset == b.BaseOffset
-					list = append(list, stored{r, starts, starts && b.BaseOffset == segment.FirstOffset})
-				}
-			}
-		}
-	}
-	return list
 }
 
 // memberNames lists members: "c4, c5".

@@ -56,8 +56,8 @@ func orderCount(n *big.Int) string {
 // sameKeyPair finds a key with two records in one partition's log.
 func (l *layout) sameKeyPair() (text string, ok bool) {
 	for i, p := range l.View.Partitions {
-		first := map[string]stored{}
-		for _, rec := range window(p, p.Log.LogStartOffset, 200) {
+		first := map[string]labs.StoredRecord{}
+		for _, rec := range labs.RecordsFrom(p.Log.Segments, p.Log.LogStartOffset, 200) {
 			if rec.Key == nil {
 				continue
 			}
@@ -93,7 +93,7 @@ func (l *layout) overtaken() (text string, ok bool) {
 			continue
 		}
 		p := l.View.Partitions[r.TopicPartition.Partition]
-		now := sight{p, e.Tick, window(p, 0, 1)[0].Timestamp}
+		now := sight{p, e.Tick, labs.RecordsFrom(p.Log.Segments, 0, 1)[0].Timestamp}
 		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
 			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
 				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true
@@ -113,7 +113,7 @@ func (l *layout) readLate() view.Paragraph {
 	p := view.Paragraph{{Text: l.lateSentence() + " ", Strong: true}}
 	text := "In each pair the two lie in different partitions, and each partition is read at its own pace; no event was overtaken within a partition. "
 	if d.InPlace > 0 {
-		text = fmt.Sprintf("%s of them %s overtaken within one partition: so %s were written. ", kafka.Thousands(d.InPlace), verb(d.InPlace, "was", "were"), verb(d.InPlace, "the two", "they"))
+		text = fmt.Sprintf("%s of them %s overtaken within one partition: so %s were written. ", kafka.Thousands(d.InPlace), labs.Verb(d.InPlace, "was", "were"), labs.Verb(d.InPlace, "the two", "they"))
 	}
 	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
@@ -148,7 +148,7 @@ func (l *layout) stayedSentence() string {
 	case among == 0:
 		return fmt.Sprintf("None of the %s that stayed is among them. ", kafka.Count(stayed, "key"))
 	}
-	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), verb(among, "is", "are"))
+	return fmt.Sprintf("%d of the %s that stayed %s among them. ", among, kafka.Count(stayed, "key"), labs.Verb(among, "is", "are"))
 }
 
 // sending says whether some producer's application sends.
@@ -174,7 +174,7 @@ func (l *layout) readGrowth() view.Paragraph {
 	case p.Sending:
 		return try("Partitions can be added without losing order: first stop the application that sends", "stop sending", command.StopSending{Producer: p.ID})
 	case unread > 0:
-		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+verb(int(unread), " is", " are"))}}
+		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+labs.Verb(int(unread), " is", " are"))}}
 	case l.growing():
 		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:

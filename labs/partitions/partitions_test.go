@@ -14,6 +14,7 @@ import (
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
 	"loglab/labs"
+	"loglab/labs/inspect"
 	"loglab/labs/view"
 )
 
@@ -205,7 +206,7 @@ func TestEverythingOffered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := inspect(newLayout(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View}))
+			in := inspectAt(newLayout(labs.Frame{Address: a, Cluster: f.Cluster, View: f.View}))
 			if in == nil || len(in.Facts) == 0 || in.Facts[0].Name == "Not there" {
 				t.Errorf("%s: %s cannot be opened", query, target)
 			}
@@ -241,7 +242,7 @@ func TestNarrow(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本語": "a日…", "ÄÖÜäö": "ÄÖÜäö", "🙂🙂🙂": "🙂🙂…", "\"\"": "\"\"",
 	} {
-		if got := narrow(name, 5); got != want {
+		if got := labs.Narrow(name, 5); got != want {
 			t.Errorf("%s in 5 places: %s, want %s", name, got, want)
 		}
 	}
@@ -268,7 +269,7 @@ func TestCausesLeadBack(t *testing.T) {
 		if !strings.HasPrefix(line.Text, "Read 1 record") {
 			continue
 		}
-		chain := labs.Causes(f, line.Seq, causesShown)
+		chain := labs.Causes(f, line.Seq, inspect.CausesShown)
 		if first := chain[len(chain)-1]; first.Node != "you" || !strings.Contains(first.Text, "produce p0 order-1") {
 			t.Errorf("the read began with %q of %s, want your command", first.Text, first.Node)
 		}

@@ -49,7 +49,7 @@ func (l *layout) picture() view.Picture {
 	for first := 0; l.partitions() > l.strips && first < l.partitions(); first += l.strips {
 		last := min(first+l.strips, l.partitions()) - 1
 		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
-		link := open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
+		link := labs.Open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
 		link.Label = "Partitions " + link.Text
 		link.Inactive = first == l.first
 		p.Pages = append(p.Pages, link)
@@ -101,7 +101,7 @@ func (l *layout) strip(i int) view.Strip {
 		s.Empty = "its broker has not heard of it yet"
 	}
 	s.Grew = l.whyLink("count-"+name, s.Count, l.news[i].appended)
-	for _, rec := range window(p, first, l.columns) {
+	for _, rec := range labs.RecordsFrom(p.Log.Segments, first, l.columns) {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
 	}
 	s.Flags = flags(first, start, end, l.columns, r)
@@ -160,18 +160,18 @@ func (l *layout) whyLink(id, text string, seq uint64) *view.Link {
 
 // windowLink moves a strip's window by opening a record in it.
 func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Offset) *view.Link {
-	link := open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
+	link := labs.Open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
 	link.Label = fmt.Sprintf("%s records of %s", text, p.TopicPartition)
 	return &link
 }
 
 // cell draws one record.
-func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
+func (l *layout) cell(i int, rec labs.StoredRecord, selected kafka.Offset) view.Cell {
 	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: logTarget(labs.RecordTarget, tp, rec.Offset).String(),
 		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= r.position,
-		BatchStart: rec.batchStart, SegmentStart: rec.segmentStart, Selected: rec.Offset == selected,
+		BatchStart: rec.BatchStart, SegmentStart: rec.SegmentStart, Selected: rec.Offset == selected,
 	}
 	words := []string{fmt.Sprintf("offset %d", rec.Offset)}
 	if rec.Key == nil {
@@ -179,7 +179,7 @@ func (l *layout) cell(i int, rec stored, selected kafka.Offset) view.Cell {
 		words = append(words, "no key")
 	} else {
 		key := string(rec.Key)
-		c.Text = narrow(keyName(key), cellWidth)
+		c.Text = labs.Narrow(keyName(key), cellWidth)
 		words = append(words, "key "+keyName(key))
 		if at, ok := l.places[key]; ok {
 			k := l.placed[at]

@@ -43,11 +43,11 @@ func (l *layout) readParallelism() view.Paragraph {
 	if total == 0 {
 		return view.Paragraph{{Text: "No consumer reads. ", Strong: true}, {Text: "Records are written all the same and stay in the log: reading is not what removes them."}}
 	}
-	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), verb(len(working), "works", "work")), Strong: true}}
+	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), labs.Verb(len(working), "works", "work")), Strong: true}}
 	if len(idle) > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), verb(len(idle), "is", "are"), memberNames(idle)), Strong: true})
+		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), labs.Verb(len(idle), "is", "are"), memberNames(idle)), Strong: true})
 		if l.View.Groups[0].Divided == l.partitions() {
-			p = append(p, view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", verb(l.partitions(), "is", "are"), kafka.Count(l.partitions(), "partition"))})
+			p = append(p, view.Span{Text: fmt.Sprintf("Within a group each partition is read by one consumer, and there %s only %s.", labs.Verb(l.partitions(), "is", "are"), kafka.Count(l.partitions(), "partition"))})
 		}
 	} else {
 		most := 0
@@ -59,7 +59,7 @@ func (l *layout) readParallelism() view.Paragraph {
 	}
 	p = append(p, l.undivided()...)
 	if len(paused) > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), verb(len(paused), "is paused", "are paused"), verb(len(paused), "it is", "they are")), Strong: true})
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), labs.Verb(len(paused), "is paused", "are paused"), labs.Verb(len(paused), "it is", "they are")), Strong: true})
 	}
 	return p
 }
@@ -146,7 +146,7 @@ func (l *layout) readProgress() view.Paragraph {
 	}
 	p := view.Paragraph{
 		text(fmt.Sprintf("At tick %d %s been given ", l.Address.T, who)), number(int64(produced), "record", newest.handed), text("; "),
-		number(written, "", newest.written), text(" " + verb(int(written), "is", "are") + " in the log, and " + knows + " of "),
+		number(written, "", newest.written), text(" " + labs.Verb(int(written), "is", "are") + " in the log, and " + knows + " of "),
 		number(int64(acknowledged), "", newest.acknowledged), text(" that they are."),
 	}
 	if len(l.View.Groups[0].Members) > 0 {
@@ -217,15 +217,7 @@ func (l *layout) readPause() view.Paragraph {
 		what += " with " + kafka.Count(most, "key")
 	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s stood still now, its %s would wait. Kafka would give %s to others after session.timeout.ms = 45,000 ms; here its place in the group is fixed: ", busiest.ID, what, verb(len(busiest.Assignment), "it", "them"))},
+		{Text: fmt.Sprintf("If %s stood still now, its %s would wait. Kafka would give %s to others after session.timeout.ms = 45,000 ms; here its place in the group is fixed: ", busiest.ID, what, labs.Verb(len(busiest.Assignment), "it", "them"))},
 		labs.TryIt("pause "+string(busiest.ID), pause), {Text: "."},
 	}
-}
-
-// verb picks the form that goes with a number.
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -13,11 +13,11 @@ import (
 
 // settings makes the forms of the set-up.
 func settings(a labs.Address) []view.Form {
-	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", names(groupSettings())...)
+	setup := labs.SettingsForm(a, "setup", "Topic and group", "Apply", labs.NamesOf(groupSettings())...)
 	setup.Links = presets(a)
 	own := labs.SettingsForm(a, "own-keys", "Your own keys", "Use these keys", "keys")
 	own.Note = fmt.Sprintf("Any text; a blank line is an empty key; “order-7 x40” is order-7 forty times as often. At most %d keys of %d bytes each.", maxOwnKeys, maxKeyBytes)
-	sent := names(producerSettings())
+	sent := labs.NamesOf(producerSettings())
 	_, made := madeKeys(a.Values.Text("keys"))
 	if !made {
 		sent = slices.DeleteFunc(sent, func(name string) bool { return name == "keys" })
@@ -42,15 +42,6 @@ func settings(a labs.Address) []view.Form {
 	return []view.Form{setup, producers, labs.Posted(a, own)}
 }
 
-// names lists the names of settings.
-func names(settings []labs.Setting) []string {
-	var list []string
-	for _, s := range settings {
-		list = append(list, s.Name)
-	}
-	return list
-}
-
 // presets are ready-made changes of the number of partitions.
 func presets(a labs.Address) []view.Link {
 	var links []view.Link
@@ -73,7 +64,7 @@ func actions(f labs.Frame, p *view.Page) {
 		key = keys[0]
 	}
 	add := func(id, text string, cmd command.Command, warn bool) { labs.AddAction(p, a, id, text, cmd, warn) }
-	add("do-produce", "Produce "+narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
+	add("do-produce", "Produce "+labs.Narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
 	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
 	add("do-produce-to", "Produce to partition 0", command.Produce{Producer: "p0", Named: true, Key: key, Default: true}, false)
 	for _, more := range []int{len(f.View.Partitions) + 2, 2 * len(f.View.Partitions)} {

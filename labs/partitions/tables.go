@@ -75,7 +75,7 @@ func (l *layout) splitSentence() string {
 			n++
 		}
 	}
-	return fmt.Sprintf("Two clients, one topic: %d of %s in different partitions.", n, kafka.Count(len(l.placed), "key")+verb(n, " is", " are"))
+	return fmt.Sprintf("Two clients, one topic: %d of %s in different partitions.", n, kafka.Count(len(l.placed), "key")+labs.Verb(n, " is", " are"))
 }
 
 // lateTable lists, for each entity, the first event that was seen after a newer one.
@@ -115,7 +115,7 @@ func (l *layout) lateSentence() string {
 	d := l.View.Destination
 	text := fmt.Sprintf("%s of %s came to the destination after a newer one, of %s.", kafka.Thousands(d.Late), kafka.Count(d.Processed, "event"), entities(len(d.FirstLate)))
 	if d.CheckVersions {
-		text += fmt.Sprintf(" It refused %s.", verb(d.Late, "it", "all of them"))
+		text += fmt.Sprintf(" It refused %s.", labs.Verb(d.Late, "it", "all of them"))
 	}
 	return text
 }

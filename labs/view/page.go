@@ -154,11 +154,18 @@ type Option struct {
 type Actions struct {
 	Title     string // "Now, at tick 5"
 	Links     []Link
-	KeepTitle string // what Keep is for
-	Keep      []Link // the same commands as Links, keeping those stamped later; empty: none are
+	Groups    []ActionGroup // more commands, by what they are for; empty: none
+	KeepTitle string        // what Keep is for
+	Keep      []Link        // the same commands as Links, keeping those stamped later; empty: none are
 	Forms     []Form
 	Given     []Given // the commands of the address, in order
 	More      string  // commands not listed, in words; empty: all are
+}
+
+// ActionGroup is the commands for one node, or for one thing.
+type ActionGroup struct {
+	Name  string // "b1"
+	Links []Link
 }
 
 // Given is one command of the address, with the ways to go to it and to take it away.

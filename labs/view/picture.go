@@ -10,7 +10,9 @@ type Picture struct {
 	Members     []Member
 	MoreMembers string // members not drawn, in words; empty: all are
 	Strips      []Strip
-	Pages       []Link // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Cluster     *Cluster // nil: no brokers beside each other
+	Ledger      []Count  // empty: none
+	Pages       []Link   // where not all strips are shown: links to each part, the one shown inactive; empty: all are
 	Network     Network
 	Tables      []Table
 	Hidden      []Param // the address without "at": a cell is a button "at" in one GET form
@@ -43,6 +45,7 @@ type Strip struct {
 	At      string // value of "at" that opens the partition's segments
 	First   int64  // offset of the first place
 	Columns int    // places in the window, cells and empty ones
+	Width   int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
 	Cells   []Cell // left to right
 	Flags   []Flag // left to right
 	Before  *Link  // earlier records exist: a link that moves the window
@@ -72,6 +75,10 @@ type Cell struct {
 	Late         bool   // it was seen after, or before, an event that it should follow, or precede
 	BatchStart   bool   // first record of a batch
 	SegmentStart bool   // first record of a segment
+	Acknowledged bool   // its producer was told that it is written
+	Lost         bool   // it was acknowledged, and its leader does not have it
+	Again        bool   // it stands in the log more than once
+	Gone         bool   // cut off in the tick shown
 	Selected     bool
 	Differs      bool
 }
@@ -128,6 +135,7 @@ type Message struct {
 	At       string
 	Right    bool // it goes from the left stop to the right one
 	Response bool
+	Held     bool // it waits: its link is cut, or its node stands still
 	Differs  bool
 }
 

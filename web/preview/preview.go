@@ -81,13 +81,35 @@ func Draw(p *view.Page) ([]byte, error) {
 	for i, words := range wrap(faces.text, p.Goal, width-2*margin, 3) {
 		c.text(faces.text, muted, margin, 164+i*38, width-margin, words)
 	}
-	for i, s := range p.Picture.Strips[:min(len(p.Picture.Strips), lanesShown)] {
-		c.lane(faces, s, lanesTop+i*laneHeight)
+	for i, l := range lanes(p.Picture) {
+		c.lane(faces, l, lanesTop+i*laneHeight)
 	}
 	c.text(faces.name, ink, margin, height-24, width-margin, "Log Lab · "+p.Transport.Clock)
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, c)
 	return out.Bytes(), err
+}
+
+// lane is one strip with its name, and on the right what else there is to say of it.
+type lane struct {
+	view.Strip
+	name, text string
+}
+
+// lanes gives the strips that are drawn: of partitions, or of the replicas of one.
+func lanes(p view.Picture) (list []lane) {
+	for _, s := range p.Strips {
+		list = append(list, lane{s, s.Name, ""})
+	}
+	if p.Cluster != nil {
+		for _, n := range p.Cluster.Brokers {
+			if len(n.Replicas) > 0 {
+				r := n.Replicas[0]
+				list = append(list, lane{r.Strip, n.Name, r.RoleText + ", " + r.SyncText})
+			}
+		}
+	}
+	return list[:min(len(list), lanesShown)]
 }
 
 type canvas struct{ *image.RGBA }
@@ -109,8 +131,8 @@ func (c canvas) centred(face font.Face, ink color.Color, left, y int, text strin
 }
 
 // lane draws one partition.
-func (c canvas) lane(f faces, s view.Strip, top int) {
-	c.text(f.name, ink, margin, top+36, margin+namesWidth-8, s.Name)
+func (c canvas) lane(f faces, s lane, top int) {
+	c.text(f.name, ink, margin, top+36, margin+namesWidth-8, s.name)
 	left := margin + namesWidth
 	c.fill(image.Rect(left, top, width-margin, top+1), line)
 	c.fill(image.Rect(left, top+cellSide-1, width-margin, top+cellSide), line)
@@ -121,6 +143,7 @@ func (c canvas) lane(f faces, s view.Strip, top int) {
 		c.cell(f, cell, image.Rect(left, top, left+cellSide, top+cellSide))
 		left += cellSide + 2
 	}
+	c.text(f.text, muted, left+24, top+38, width-margin, s.text)
 }
 
 // cell draws one record as the page does: full once it was read, with a bar above it when it is new.

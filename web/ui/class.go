@@ -40,8 +40,12 @@ func buttonClass(l view.Link) string {
 }
 
 func fieldClass(f view.Field) string {
-	if f.Kind == view.Lines || f.Kind == view.Line {
+	const longLabel, longNumber = 14, 9_999_999
+	switch {
+	case f.Kind == view.Lines || f.Kind == view.Line:
 		return "field wide"
+	case len(f.Label) > longLabel && strings.Contains(f.Label, ".") || f.Max > longNumber:
+		return "field long"
 	}
 	return "field"
 }
@@ -70,6 +74,7 @@ func messageClass(m view.Message) string {
 	c := classes{"message"}
 	c.add("response", m.Response)
 	c.add("right", m.Right)
+	c.add("held", m.Held)
 	c.add("differs", m.Differs)
 	return c.String()
 }
@@ -83,6 +88,10 @@ func cellClass(c view.Cell) string {
 	names.add("segment", c.SegmentStart)
 	names.add("moved", c.Moved)
 	names.add("late", c.Late)
+	names.add("acked", c.Acknowledged)
+	names.add("lost", c.Lost)
+	names.add("again", c.Again)
+	names.add("gone", c.Gone)
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
 	names.add("differs", c.Differs)

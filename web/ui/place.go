@@ -33,19 +33,27 @@ func placeFlags(s view.Strip) []placedFlag {
 	for _, first := range []bool{false, true} { // positions give way to the others
 		for i, f := range s.Flags {
 			if (f.Kind == view.Position) == first {
-				placed[i] = placeFlag(f, s.Columns, &taken)
+				placed[i] = placeFlag(f, s, &taken)
 			}
 		}
 	}
 	return placed
 }
 
-func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) placedFlag {
+func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) placedFlag {
+	columns := s.Columns
 	f.Column = min(max(f.Column, 0), columns, maxColumns)
 	width := placesAround + placesARune*float64(utf8.RuneCountInString(f.Text))
+	if s.Width > 0 {
+		width *= 100 / float64(s.Width)
+	}
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
-	for row := 1; row <= maxFlagRows; row++ {
+	last := maxFlagRows
+	if s.Width > 0 { // narrow strips are also low
+		last = 2
+	}
+	for row := 1; row <= last; row++ {
 		sides := []placedFlag{{f, row, false}, {f, row, true}}
 		if f.Kind == view.Position {
 			sides[0], sides[1] = sides[1], sides[0]
@@ -62,7 +70,7 @@ func placeFlag(f view.Flag, columns int, taken *[maxFlagRows + 1][]stretch) plac
 			}
 		}
 	}
-	return placedFlag{f, maxFlagRows, false}
+	return placedFlag{f, last, s.Width > 0 && at > float64(columns)-at}
 }
 
 func (f placedFlag) class() string {

@@ -1,4 +1,4 @@
-package partitions
+package inspect
 
 import (
 	"fmt"
@@ -11,47 +11,46 @@ import (
 	"loglab/labs/view"
 )
 
-// inspectSegment shows a segment: its files, batches and index entries, and a form to find an offset.
-func inspectSegment(l *layout, in *view.Inspector, p engine.PartitionView, index int) {
-	s := p.Log.Segments[index]
+// Segment shows a segment, by its place among the log’s: its files, batches and index entries, and a form to find an offset.
+func (l Log) Segment(in *view.Inspector, index int) {
+	s := l.Segments[index]
 	held := "none: it is empty"
 	if s.LastOffset != kafka.NoOffset {
-		held = offsets(s.FirstOffset, s.LastOffset)
+		held = Offsets(s.FirstOffset, s.LastOffset)
 	}
 	state := "closed: a later segment takes the appends"
-	if index == len(p.Log.Segments)-1 {
+	if index == len(l.Segments)-1 {
 		state = "active: appends go here"
 	}
 	list := batches(s)
-	segmentBytes, _ := sizes(l.Address.Values)
 	in.Facts = append(in.Facts, view.Fact{Name: "Base offset", Value: fmt.Sprintf("%d, the name of its files", s.BaseOffset)},
 		view.Fact{Name: "Offsets", Value: held}, view.Fact{Name: "State", Value: state},
-		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s, in %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(segmentBytes), kafka.Count(len(list), "batch"))})
+		view.Fact{Name: "Size", Value: fmt.Sprintf("%s of segment.bytes = %s, in %s", kafka.Thousands(len(s.Bytes)), kafka.Thousands(l.Config.SegmentBytes), kafka.Count(len(list), "batch"))})
 	for _, file := range []struct {
 		suffix string
 		bytes  int
 	}{{storage.LogSuffix, len(s.Bytes)}, {storage.OffsetIndexSuffix, len(s.OffsetIndex)}, {storage.TimeIndexSuffix, len(s.TimeIndex)}} {
 		in.Facts = append(in.Facts, view.Fact{Name: file.suffix, Value: fmt.Sprintf("%s, %s", storage.SegmentFileName(s.BaseOffset, file.suffix), kafka.Count(file.bytes, "byte"))})
 	}
-	in.Forms = append(in.Forms, findForm(l, p, s.BaseOffset))
-	if seq := rollEvent(l.Frame, p.TopicPartition, s.BaseOffset); seq != 0 {
-		in.Chain = labs.Causes(l.Frame, seq, causesShown)
+	in.Forms = append(in.Forms, l.findForm(s.BaseOffset))
+	if seq := l.rollEvent(s.BaseOffset); seq != 0 {
+		in.Chain = labs.Causes(l.Frame.Frame, seq, CausesShown)
 	}
-	in.Tables = append(in.Tables, batchTable(p, s), indexTable(s), timeTable(s), segmentTable(p, index))
+	in.Tables = append(in.Tables, l.batchTable(s), l.indexTable(s), timeTable(s), l.segmentTable(index))
 }
 
 // rollEvent gives the Seq of the event that began a segment: a roll, or the topic's creation for the
 // first; 0: none.
-func rollEvent(f labs.Frame, tp kafka.TopicPartition, base kafka.Offset) uint64 {
-	j := f.Cluster.Journal()
+func (l Log) rollEvent(base kafka.Offset) uint64 {
+	j := l.Cluster.Journal()
 	for e := range j.All() {
 		switch b := e.Body.(type) {
 		case journal.TopicCreated:
-			if b.Topic == tp.Topic && base == 0 {
+			if b.Topic == l.Partition.Topic && base == 0 {
 				return e.Seq
 			}
 		case journal.SegmentRolled:
-			if b.TopicPartition == tp && b.Base == base {
+			if b.TopicPartition == l.Partition && b.Base == base && (l.Broker == "" || l.Broker == e.Node) {
 				return e.Seq
 			}
 		}
@@ -60,16 +59,20 @@ func rollEvent(f labs.Frame, tp kafka.TopicPartition, base kafka.Offset) uint64 
 }
 
 // findForm asks for the way to an offset.
-func findForm(l *layout, p engine.PartitionView, offset kafka.Offset) view.Form {
-	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, p.TopicPartition)})
+func (l Log) findForm(offset kafka.Offset) view.Form {
+	name := l.Partition.String()
+	if l.Broker != "" {
+		name += "@" + string(l.Broker)
+	}
+	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, name)})
 	return view.Form{
 		ID: "find", Action: l.Address.Path() + "#inspector", Hidden: hidden, Submit: "Find", Go: "replace",
-		Fields: []view.Field{{ID: "find-offset", Name: "at", Label: "Find offset", Kind: view.Number, Value: fmt.Sprint(offset), Max: int(p.Log.LogEndOffset)}},
+		Fields: []view.Field{{ID: "find-offset", Name: "at", Label: "Find offset", Kind: view.Number, Value: fmt.Sprint(offset), Max: int(l.LogEndOffset)}},
 	}
 }
 
 // batchTable lists the batches of a segment, the last ones if there are many.
-func batchTable(p engine.PartitionView, s storage.Segment) view.Table {
+func (l Log) batchTable(s storage.Segment) view.Table {
 	t := view.Table{ID: "batches", Caption: "Batches in the .log file", Head: []string{"Byte", "Offsets", "Bytes", "Index entry"}, Mono: true}
 	indexed := map[int]kafka.Offset{}
 	for _, e := range s.OffsetEntries() {
@@ -84,7 +87,7 @@ func batchTable(p engine.PartitionView, s storage.Segment) view.Table {
 			if offset, ok := indexed[position]; ok {
 				entry = fmt.Sprint(offset)
 			}
-			item := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: logTarget(labs.BatchTarget, p.TopicPartition, b.BaseOffset).String()}
+			item := view.Item{Text: Offsets(b.BaseOffset, b.LastOffset()), At: l.Target(labs.BatchTarget, b.BaseOffset).String()}
 			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {item}, view.Plain(kafka.Thousands(b.Size())), view.Plain(entry)}})
 		}
 		position += b.Size()
@@ -97,12 +100,12 @@ func batchTable(p engine.PartitionView, s storage.Segment) view.Table {
 }
 
 // indexTable lists the entries of the offset index, the last ones if there are many.
-func indexTable(s storage.Segment) view.Table {
-	t := view.Table{ID: "index", Caption: fmt.Sprintf("Offset index: an entry once more than index.interval.bytes = %d have come", indexInterval), Head: []string{"Entry", "Last offset of the batch", "Its first byte"}, Mono: true}
+func (l Log) indexTable(s storage.Segment) view.Table {
+	t := view.Table{ID: "index", Caption: fmt.Sprintf("Offset index: an entry once more than index.interval.bytes = %d have come", l.Config.IndexIntervalBytes), Head: []string{"Entry", "Last offset of the batch", "Its first byte"}, Mono: true}
 	list := s.OffsetEntries()
 	from, to := around(len(list), len(list))
 	for i, e := range list[from:to] {
-		t.Rows = append(t.Rows, cells(fmt.Sprint(from+i), fmt.Sprint(e.Offset), kafka.Thousands(e.Position)))
+		t.Rows = append(t.Rows, Cells(fmt.Sprint(from+i), fmt.Sprint(e.Offset), kafka.Thousands(e.Position)))
 	}
 	t.More = rowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
@@ -117,7 +120,7 @@ func timeTable(s storage.Segment) view.Table {
 	list := s.TimeEntries()
 	from, to := around(len(list), len(list))
 	for i, e := range list[from:to] {
-		t.Rows = append(t.Rows, cells(fmt.Sprint(from+i), fmt.Sprint(int64(e.Timestamp-engine.StartTime)), fmt.Sprint(e.Offset)))
+		t.Rows = append(t.Rows, Cells(fmt.Sprint(from+i), fmt.Sprint(int64(e.Timestamp-engine.StartTime)), fmt.Sprint(e.Offset)))
 	}
 	t.More = rowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
@@ -127,12 +130,12 @@ func timeTable(s storage.Segment) view.Table {
 }
 
 // segmentTable lists the segments of a partition around one of them.
-func segmentTable(p engine.PartitionView, index int) view.Table {
-	t := view.Table{ID: "segments", Caption: "All segments of " + p.TopicPartition.String(), Head: []string{"Base offset", "Bytes"}, Mono: true}
-	list := p.Log.Segments
+func (l Log) segmentTable(index int) view.Table {
+	t := view.Table{ID: "segments", Caption: "All segments of " + l.Partition.String(), Head: []string{"Base offset", "Bytes"}, Mono: true}
+	list := l.Segments
 	from, to := around(len(list), index)
 	for i, s := range list[from:to] {
-		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: logTarget(labs.SegmentTarget, p.TopicPartition, s.BaseOffset).String()}
+		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: l.Target(labs.SegmentTarget, s.BaseOffset).String()}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(kafka.Thousands(len(s.Bytes)))}, Selected: from+i == index})
 	}
 	t.More = rowsLeft(from, to, len(list), "segment")

@@ -1,21 +1,20 @@
-package partitions
+package inspect
 
 import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/view"
 )
 
-// inspectFind shows how a read finds an offset: the segment, the index entry, the batches from there.
-func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset kafka.Offset) {
-	in.Forms = append(in.Forms, findForm(l, p, offset))
-	start, end := p.Log.LogStartOffset, p.Log.LogEndOffset
+// Find shows how a read finds an offset: the segment, the index entry, the batches from there.
+func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
+	in.Forms = append(in.Forms, l.findForm(offset))
+	start, end := l.LogStartOffset, l.LogEndOffset
 	switch {
 	case offset < start:
 		in.AddFact("Answer", "%s: offset %d < log start offset %d", kerr.OffsetOutOfRange.Message, offset, start)
@@ -27,10 +26,10 @@ func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset k
 		in.AddFact("Answer", "no bytes: %d is the log end offset, the record that gets it has not come yet", offset)
 		return
 	}
-	segments := p.Log.Segments
+	segments := l.Segments
 	found, ok, err := storage.Find(segments, offset)
 	if err != nil || !ok {
-		panic(fmt.Sprintf("%s: offset %d below the log end %d is not found: %v", p.TopicPartition, offset, end, err))
+		panic(fmt.Sprintf("%s: offset %d below the log end %d is not found: %v", l.Partition, offset, end, err))
 	}
 	s, lookup := segments[found.Segment], found.Lookup
 	batch := found.Scanned[len(found.Scanned)-1]
@@ -42,7 +41,7 @@ func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset k
 			kafka.Count(len(s.OffsetEntries()), "entry"), kafka.Thousands(lookup.IndexEntry.Position), kafka.Count(len(found.Search), "step"))
 	}
 	in.AddFact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
-	in.AddFact("Answer", "the batch of offsets %s at byte %s", offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
+	in.AddFact("Answer", "the batch of offsets %s at byte %s", Offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
 	if batch.BaseOffset < offset {
 		in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
 	}
@@ -54,9 +53,9 @@ func inspectFind(l *layout, in *view.Inspector, p engine.PartitionView, offset k
 	in.AddFact("Without index", "from the start of the segment: %s, %s passed over", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"))
 	in.AddFact("Without segments", "from the start of the log: %s, %s passed over", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(bytes+inSegment.BytesScanned(), "byte"))
 	in.Links = append(in.Links,
-		open(l.Address, "open-batch", "the batch found", logTarget(labs.BatchTarget, p.TopicPartition, offset)),
-		open(l.Address, "open-segment", "the segment", logTarget(labs.SegmentTarget, p.TopicPartition, s.BaseOffset)))
-	in.Tables = append(in.Tables, segmentTable(p, found.Segment), searchTable(found, offset), scanTable(p, found, offset))
+		l.open("open-batch", "the batch found", labs.BatchTarget, offset),
+		l.open("open-segment", "the segment", labs.SegmentTarget, s.BaseOffset))
+	in.Tables = append(in.Tables, l.segmentTable(found.Segment), searchTable(found, offset), l.scanTable(found, offset))
 }
 
 // without is the lookup in a segment that has no index.
@@ -77,7 +76,7 @@ func searchTable(found storage.Found, offset kafka.Offset) view.Table {
 		if s.Above {
 			so = fmt.Sprintf("> %d: go on before it", offset)
 		}
-		t.Rows = append(t.Rows, cells(offsets(kafka.Offset(s.Low), kafka.Offset(s.High-1)), fmt.Sprintf("entry %d", s.Middle), fmt.Sprint(s.Offset), so))
+		t.Rows = append(t.Rows, Cells(Offsets(kafka.Offset(s.Low), kafka.Offset(s.High-1)), fmt.Sprintf("entry %d", s.Middle), fmt.Sprint(s.Offset), so))
 	}
 	if len(found.Search) == 0 {
 		t.More = "The index has no entry yet."
@@ -86,7 +85,7 @@ func searchTable(found storage.Found, offset kafka.Offset) view.Table {
 }
 
 // scanTable shows the batches that were looked at.
-func scanTable(p engine.PartitionView, found storage.Found, offset kafka.Offset) view.Table {
+func (l Log) scanTable(found storage.Found, offset kafka.Offset) view.Table {
 	t := view.Table{ID: "scan", Caption: "3. The scan, batch after batch", Head: []string{"Byte", "Offsets", "Bytes", "So"}, Mono: true}
 	position := found.Lookup.IndexEntry.Position
 	n := len(found.Scanned)
@@ -97,7 +96,7 @@ func scanTable(p engine.PartitionView, found storage.Found, offset kafka.Offset)
 			so = fmt.Sprintf("%d ≥ %d: here", b.LastOffset(), offset)
 		}
 		if i >= from && i < to {
-			item := view.Item{Text: offsets(b.BaseOffset, b.LastOffset()), At: logTarget(labs.BatchTarget, p.TopicPartition, b.BaseOffset).String()}
+			item := view.Item{Text: Offsets(b.BaseOffset, b.LastOffset()), At: l.Target(labs.BatchTarget, b.BaseOffset).String()}
 			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{view.Plain(kafka.Thousands(position)), {item}, view.Plain(kafka.Thousands(b.Size())), view.Plain(so)}, Selected: i == n-1})
 		}
 		position += b.Size()

@@ -1,4 +1,4 @@
-package partitions
+package inspect
 
 import (
 	"encoding/binary"
@@ -17,10 +17,10 @@ import (
 	"loglab/labs/view"
 )
 
-// inspectMessage shows a message, with its bytes while it is on its way.
-func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
+// Message shows a message, with its bytes while it is on its way.
+func (f Frame) Message(in *view.Inspector, id uint64) bool {
 	var sent, taken *journal.Event
-	j := l.Cluster.Journal()
+	j := f.Cluster.Journal()
 	for e := range j.All() {
 		switch b := e.Body.(type) {
 		case journal.MessageSent:
@@ -30,16 +30,20 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 				if b.Response {
 					kind = "response"
 				}
-				in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				if b.API == connectionClosed {
+					in.AddFact("Kind", "%s", b.API)
+				} else {
+					in.AddFact("API", "%s %s (API key %d), version %d, correlation id %d", b.API, kind, apiKey(b.API), b.Version, b.Correlation)
+				}
 				in.AddFact("From, to", "%s → %s", e.Node, b.To)
 				in.AddFact("Sent", "in tick %d; it arrives %d ms later", e.Tick, b.Arrives)
-				in.Chain = labs.Causes(l.Frame, e.Seq, causesShown)
+				in.Chain = labs.Causes(f.Frame, e.Seq, CausesShown)
 			}
 		case journal.MessageDelivered:
 			if b.Message == id {
 				taken = &e
 				in.AddFact("Taken in", "in tick %d by %s", e.Tick, e.Node)
-				if led := consequences(l.Frame, e.Seq); led != "" {
+				if led := consequences(f.Frame, e.Seq); led != "" {
 					in.AddFact("Led to", "%s", led)
 				}
 			}
@@ -48,14 +52,19 @@ func inspectMessage(l *layout, in *view.Inspector, id uint64) bool {
 	if sent == nil {
 		return false
 	}
-	for _, m := range l.View.UnderWay {
-		if m.ID == id {
-			l.dissectMessage(in, m)
-			return true
+	for _, m := range f.View.UnderWay {
+		if m.ID != id {
+			continue
 		}
+		if m.Message.IsReset() {
+			in.AddFact("Bytes", "none of Kafka’s: the machine at the other end says that the connection is gone, as a TCP reset does")
+		} else {
+			f.dissectMessage(in, m)
+		}
+		return true
 	}
 	if taken != nil && sent.Tick < taken.Tick {
-		in.Links = append(in.Links, labs.Replace("on-its-way", fmt.Sprintf("its bytes, at tick %d on its way", sent.Tick), l.Address.WithTick(int(sent.Tick))))
+		in.Links = append(in.Links, labs.Replace("on-its-way", fmt.Sprintf("its bytes, at tick %d on its way", sent.Tick), f.Address.WithTick(int(sent.Tick))))
 	} else {
 		in.AddFact("Bytes", "it came and went within one tick; bytes are only shown while a message is on its way")
 	}
@@ -95,13 +104,13 @@ func consequences(f labs.Frame, seq uint64) string {
 // that is opened are made when it is shown, with the client.id that a Java client makes up for itself.
 //
 // Source: RequestHeader.json (version 2), ResponseHeader.json (version 1).
-func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
-	left := m.DueAt - l.View.Now
-	when := fmt.Sprintf("in %d ms, in tick %d", left, l.Address.T+1+int(left/tickMillis))
+func (f Frame) dissectMessage(in *view.Inspector, m engine.MessageView) {
+	left := m.DueAt - f.View.Now
+	when := fmt.Sprintf("in %d ms, in tick %d", left, f.Address.T+1+int(left/f.TickMillis))
 	if m.Held {
 		when = "it has arrived and waits for the paused process of " + string(m.To)
 	}
-	whole, key, flexible := frameOf(m)
+	whole, key, flexible := f.FrameOf(m)
 	d := newDissector("frame", "The message as it would stand on a connection: size, header, body")
 	at := 0
 	add := func(width int, name, value, meaning string) {
@@ -118,7 +127,7 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	}
 	add(4, "correlation_id", fmt.Sprint(m.Message.Correlation), "the response to a request repeats it")
 	if !m.Answer {
-		id := clientID(m.From)
+		id := f.clientID(m)
 		add(2+len(id), "client_id", fmt.Sprintf("%q", id), "its length and text; client.id is not set, so the client makes one up")
 	}
 	if flexible {
@@ -133,14 +142,14 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 		d.More = err.Error()
 	}
 	done := 0
-	for _, f := range fields {
-		if f.At < done { // a tagged field, which stands elsewhere than in the list
+	for _, field := range fields {
+		if field.At < done { // a tagged field, which stands elsewhere than in the list
 			continue
 		}
-		d.bytes(at+done, body[done:f.At], -1, false)
-		meaning, link := l.meaning(f, m)
-		d.field(at+f.At, body[f.At:f.At+f.Width], view.ByteField{Name: lastTwo(f.Schema), Value: f.Value, Meaning: meaning, Link: link})
-		done = f.At + f.Width
+		d.bytes(at+done, body[done:field.At], -1, false)
+		meaning, link := f.meaning(field, m)
+		d.field(at+field.At, body[field.At:field.At+field.Width], view.ByteField{Name: lastTwo(field.Schema), Value: field.Value, Meaning: meaning, Link: link})
+		done = field.At + field.Width
 	}
 	switch rest := len(body) - done; {
 	case more:
@@ -155,11 +164,11 @@ func (l *layout) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	in.Anatomies = []view.Anatomy{d.done()}
 }
 
-// frameOf makes the bytes of a message with size and header in front.
-func frameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
+// FrameOf makes the bytes of a message with size and header in front.
+func (f Frame) FrameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
 	if !m.Answer {
 		r := m.Message.Request
-		return kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID(m.From))).AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
+		return kmsg.NewRequestFormatter(kmsg.FormatterClientID(f.clientID(m))).AppendRequest(nil, r, m.Message.Correlation), r.Key(), r.IsFlexible()
 	}
 	r := m.Message.Response
 	whole = binary.BigEndian.AppendUint32(make([]byte, 4), uint32(m.Message.Correlation))
@@ -171,15 +180,25 @@ func frameOf(m engine.MessageView) (whole []byte, key int16, flexible bool) {
 	return whole, r.Key(), r.IsFlexible()
 }
 
-// clientID is the client.id that a Java client of its own process makes up.
+// clientID is the client.id that a client makes up for itself: a Java client of its own process, a broker's replica
+// fetcher, its copy of the metadata log, or its channel to the controller.
 //
-// Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId.
-func clientID(node kafka.NodeID) string {
-	switch node[0] {
+// Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId, ReplicaFetcherManager,
+// KafkaRaftManager, NodeToControllerChannelManagerImpl.
+func (f Frame) clientID(m engine.MessageView) string {
+	switch number := string(m.From[1:]); m.From[0] {
 	case 'p':
 		return "producer-1"
 	case 'c':
-		return "consumer-" + group + "-1"
+		return "consumer-" + f.Group + "-1"
+	case 'b':
+		switch {
+		case m.API != "Fetch":
+			return number
+		case m.To == f.View.Controller.Node:
+			return "raft-client-" + number
+		}
+		return "broker-" + number + "-fetcher-0"
 	}
 	return "adminclient-1"
 }
@@ -197,24 +216,27 @@ var settingOf = map[string]string{
 }
 
 // meaning says what a field's value means here, and what can be opened.
-func (l *layout) meaning(f labs.WireField, m engine.MessageView) (string, *view.Link) {
-	n, _ := f.Content.(int64)
-	switch f.Name {
+func (f Frame) meaning(field labs.WireField, m engine.MessageView) (string, *view.Link) {
+	n, _ := field.Content.(int64)
+	switch field.Name {
 	case "ErrorCode":
 		if err := kerr.TypedErrorForCode(int16(n)); err != nil {
 			return err.Message, nil
 		}
 		return "no error", nil
 	case "TopicID":
-		if f.Content == [16]byte{} {
+		if field.Content == [16]byte{} {
 			return "none: the topic is asked for by its name", nil
 		}
-		return "the id of topic " + topic, nil
+		if topic, ok := f.View.Controller.Image.Topic(f.Topic); ok && field.Content == topic.ID {
+			return "the id of topic " + f.Topic, nil
+		}
+		return "the id of __cluster_metadata", nil
 	case "IsolationLevel":
 		return map[int64]string{0: "read_uncommitted", 1: "read_committed"}[n], nil
 	case "Records", "RecordBatches":
-		data, _ := f.Content.([]byte)
-		return l.batchesIn(data, f, m)
+		data, _ := field.Content.([]byte)
+		return f.batchesIn(data, field, m)
 	case "Acks":
 		if n == -1 {
 			return "acks=all", nil
@@ -224,10 +246,10 @@ func (l *layout) meaning(f labs.WireField, m engine.MessageView) (string, *view.
 			return word, nil
 		}
 	}
-	if f.Content == nil && f.Value != "null" {
+	if field.Content == nil && field.Value != "null" {
 		return "written as one more, so that 0 is null", nil
 	}
-	if setting := settingOf[f.Name]; setting != "" {
+	if setting := settingOf[field.Name]; setting != "" {
 		return setting, nil
 	}
 	return "", nil
@@ -235,7 +257,7 @@ func (l *layout) meaning(f labs.WireField, m engine.MessageView) (string, *view.
 
 // batchesIn says what batches a field of records holds; the first can be opened if it is in a log. Its
 // partition stands in the field before, as both Produce and Fetch have it.
-func (l *layout) batchesIn(data []byte, f labs.WireField, m engine.MessageView) (string, *view.Link) {
+func (f Frame) batchesIn(data []byte, field labs.WireField, m engine.MessageView) (string, *view.Link) {
 	if len(data) == 0 {
 		return "no batch", nil
 	}
@@ -259,14 +281,14 @@ func (l *layout) batchesIn(data []byte, f labs.WireField, m engine.MessageView) 
 		return text + "; base offset 0, as every producer sends it: no leader has it yet", nil
 	}
 	var topicIndex, index int
-	if _, err := fmt.Sscanf(f.Path, "Topics[%d].Partitions[%d]", &topicIndex, &index); err != nil {
+	if _, err := fmt.Sscanf(field.Path, "Topics[%d].Partitions[%d]", &topicIndex, &index); err != nil {
 		return text, nil
 	}
 	response, ok := m.Message.Response.(*kmsg.FetchResponse)
 	if !ok {
 		return text, nil
 	}
-	tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(response.Topics[topicIndex].Partitions[index].Partition)}
-	link := open(l.Address, fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset), logTarget(labs.BatchTarget, tp, first.BaseOffset))
+	tp := kafka.TopicPartition{Topic: f.Topic, Partition: kafka.Partition(response.Topics[topicIndex].Partitions[index].Partition)}
+	link := labs.Open(f.Address, fmt.Sprintf("open-batch-%d", index), fmt.Sprintf("%s from offset %d", tp, first.BaseOffset), labs.Target{Kind: labs.BatchTarget, Partition: tp, Number: int64(first.BaseOffset)})
 	return text + ":", &link
 }

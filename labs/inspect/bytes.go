@@ -1,4 +1,4 @@
-package partitions
+package inspect
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ func (d *dissector) bytes(at int, raw []byte, field int, first bool) {
 		line := &d.Lines[len(d.Lines)-1]
 		n := min(hexWidth-d.column, len(raw))
 		line.Parts = append(line.Parts, view.HexPart{Field: field, Text: fmt.Sprintf("% x", raw[:n]), First: first})
-		line.Text += seen(raw[:n])
+		line.Text += Seen(raw[:n])
 		d.column = (d.column + n) % hexWidth
 		raw, at, first = raw[n:], at+n, false
 	}
@@ -87,8 +87,8 @@ func (d *dissector) done() view.Anatomy {
 	return d.Anatomy
 }
 
-// seen writes bytes as characters; what is not printable ASCII is a dot.
-func seen(raw []byte) string {
+// Seen writes bytes as characters; what is not printable ASCII is a dot.
+func Seen(raw []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '·'

@@ -1,4 +1,4 @@
-package partitions
+package inspect
 
 import (
 	"fmt"
@@ -10,22 +10,22 @@ import (
 	"loglab/labs/view"
 )
 
-// inspectBatch shows a batch: its header and one of its records, byte by byte, and the way to the others.
-func inspectBatch(l *layout, in *view.Inspector, at location) {
-	b, name := at.batch, at.partition.TopicPartition
-	in.AddFact("Records", "%s, %s %s", kafka.Count(int(b.RecordsCount), "record"), verb(int(b.RecordsCount), "offset", "offsets"), offsets(b.BaseOffset, b.LastOffset()))
+// Batch shows a batch: its header and one of its records, byte by byte, and the way to the others.
+func (l Log) Batch(in *view.Inspector, at Location) {
+	b := at.Batch
+	in.AddFact("Records", "%s, %s %s", kafka.Count(int(b.RecordsCount), "record"), labs.Verb(int(b.RecordsCount), "offset", "offsets"), Offsets(b.BaseOffset, b.LastOffset()))
 	in.AddFact("Size", "%s: %d of header, %s of records%s", kafka.Count(b.Size(), "byte"), record.HeaderSize, kafka.Thousands(b.Size()-record.HeaderSize), compression(b))
-	in.AddFact("Place", "bytes %s to %s of %s", kafka.Thousands(at.position), kafka.Thousands(at.position+b.Size()-1), storage.SegmentFileName(at.segment.BaseOffset, storage.LogSuffix))
+	in.AddFact("Place", "bytes %s to %s of %s", kafka.Thousands(at.Position), kafka.Thousands(at.Position+b.Size()-1), storage.SegmentFileName(at.Segment.BaseOffset, storage.LogSuffix))
 	in.AddFact("CRC-32C", "%s", checksum(b))
-	in.Links = append(recordLinks(l, at),
-		open(l.Address, "open-segment", "the segment", logTarget(labs.SegmentTarget, name, at.segment.BaseOffset)))
-	in.Chain = appendChain(l, at)
+	in.Links = append(l.recordLinks(at),
+		l.open("open-segment", "the segment", labs.SegmentTarget, at.Segment.BaseOffset))
+	in.Chain = l.appendChain(at)
 
 	fields, err := record.Anatomy(b.Bytes())
 	if err != nil {
 		in.AddFact("Damaged", "%v", err)
 	}
-	d := newDissector("batch", fmt.Sprintf("The batch’s header and record %d", at.record.Offset))
+	d := newDissector("batch", fmt.Sprintf("The batch’s header and record %d", at.Record.Offset))
 	if b.Attributes.Codec() != record.None {
 		d.Caption = "The batch: its header and its compressed records"
 		d.fields(ofRecord(fields, -1), 0)
@@ -33,12 +33,12 @@ func inspectBatch(l *layout, in *view.Inspector, at location) {
 		return
 	}
 	d.fields(ofRecord(fields, -1), 0)
-	if at.index > 0 {
-		d.gap(-1, fmt.Sprintf("… %s before it, %s …", kafka.Count(at.index, "record"), kafka.Count(at.record.Position, "byte")))
+	if at.Index > 0 {
+		d.gap(-1, fmt.Sprintf("… %s before it, %s …", kafka.Count(at.Index, "record"), kafka.Count(at.Record.Position, "byte")))
 	}
-	d.fields(ofRecord(fields, at.index), 0)
-	if rest := b.Size() - record.HeaderSize - at.record.Position - at.record.Size; rest > 0 {
-		d.gap(-1, fmt.Sprintf("… %s after it, %s …", kafka.Count(int(b.RecordsCount)-at.index-1, "record"), kafka.Count(rest, "byte")))
+	d.fields(ofRecord(fields, at.Index), 0)
+	if rest := b.Size() - record.HeaderSize - at.Record.Position - at.Record.Size; rest > 0 {
+		d.gap(-1, fmt.Sprintf("… %s after it, %s …", kafka.Count(int(b.RecordsCount)-at.Index-1, "record"), kafka.Count(rest, "byte")))
 	}
 	in.Anatomies = []view.Anatomy{d.done()}
 }
@@ -65,44 +65,44 @@ func checksum(b record.Batch) string {
 }
 
 // recordLinks lead to the records of a batch around the one shown.
-func recordLinks(l *layout, at location) []view.Link {
+func (l Log) recordLinks(at Location) []view.Link {
 	var links []view.Link
-	n := int(at.batch.RecordsCount)
-	from, to := around(n, at.index)
+	n := int(at.Batch.RecordsCount)
+	from, to := around(n, at.Index)
 	if n == 1 {
 		to = from // there is no other
 	}
 	add := func(id, text, label string, offset kafka.Offset, kind labs.TargetKind) {
-		link := open(l.Address, id, text, logTarget(kind, at.partition.TopicPartition, offset))
+		link := l.open(id, text, kind, offset)
 		link.Label = label
 		link.Inactive = link.Href == l.Address.String()
 		links = append(links, link)
 	}
-	for offset := at.batch.BaseOffset + kafka.Offset(from); offset < at.batch.BaseOffset+kafka.Offset(to); offset++ {
+	for offset := at.Batch.BaseOffset + kafka.Offset(from); offset < at.Batch.BaseOffset+kafka.Offset(to); offset++ {
 		add(fmt.Sprintf("batch-record-%d", offset), fmt.Sprint(offset), fmt.Sprintf("Show record %d of the batch", offset), offset, labs.BatchTarget)
 	}
-	add("open-record", fmt.Sprintf("record %d with its key", at.record.Offset), "", at.record.Offset, labs.RecordTarget)
+	add("open-record", fmt.Sprintf("record %d with its key", at.Record.Offset), "", at.Record.Offset, labs.RecordTarget)
 	return links
 }
 
 // appendChain gives the causes of the append that brought the batch.
-func appendChain(l *layout, at location) []view.EventLine {
-	if seq := appendEvent(l.Frame, at.partition.TopicPartition, at.batch.BaseOffset); seq != 0 {
-		return labs.Causes(l.Frame, seq, causesShown)
+func (l Log) appendChain(at Location) []view.EventLine {
+	if seq := l.AppendEvent(at.Batch.BaseOffset); seq != 0 {
+		return labs.Causes(l.Frame.Frame, seq, CausesShown)
 	}
 	return nil
 }
 
 // recordAnatomy takes one record apart. Positions count from the batch's first byte, or from that of the
 // decompressed records.
-func recordAnatomy(at location) view.Anatomy {
+func recordAnatomy(at Location) view.Anatomy {
 	caption, origin := "The record’s own bytes in the batch", record.HeaderSize
-	if at.batch.Attributes.Codec() != record.None {
-		caption, origin = fmt.Sprintf("Record %d, decompressed", at.record.Offset), 0
+	if at.Batch.Attributes.Codec() != record.None {
+		caption, origin = fmt.Sprintf("Record %d, decompressed", at.Record.Offset), 0
 	}
 	d := newDissector("record", caption)
-	fields, err := record.RecordsAnatomy(at.batch.Bytes())
-	list := ofRecord(fields, at.index)
+	fields, err := record.RecordsAnatomy(at.Batch.Bytes())
+	list := ofRecord(fields, at.Index)
 	d.fields(list, origin)
 	switch {
 	case err != nil:

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"loglab/engine/broker"
+	"loglab/engine/client"
+	"loglab/engine/controller"
+	"loglab/engine/kafka"
+	"loglab/engine/metadata"
+)
+
+// What can be seen of a broker, in the brokers' own terms.
+type (
+	BrokerState = broker.State
+	LogOnDisk   = broker.LogOnDisk
+)
+
+// The states of a broker's process.
+const (
+	BrokerDown         = broker.Down
+	BrokerPowerOff     = broker.PowerOff
+	BrokerStarting     = broker.Starting
+	BrokerRunning      = broker.Running
+	BrokerShuttingDown = broker.ShuttingDown
+)
+
+// NoLeader is the leader of a partition that has none.
+const NoLeader = metadata.NoLeader
+
+// Outlook is what a partition would be without some brokers.
+type Outlook struct {
+	Leader kafka.BrokerID // NoLeader: none
+	ISR    []kafka.BrokerID
+	ELR    []kafka.BrokerID // eligible leader replicas
+	Clean  bool             // the leader has every committed record
+	Why    string           // the rule that chose, in words
+}
+
+// WithoutBroker gives what the controller would make of a partition if a broker stopped now and did not come back:
+// the brokers that send the controller no heartbeat already are fenced first, in the order of their last ones. Nothing
+// is changed.
+//
+// Source: see [controller.Controller.WithoutBrokers].
+func (c *Cluster) WithoutBroker(tp kafka.TopicPartition, id kafka.BrokerID) Outlook {
+	var gone []controller.BrokerView
+	for _, known := range c.controller.View().Brokers {
+		if known.ID != id && c.isSilent(c.brokers[known.ID-1]) {
+			gone = append(gone, known)
+		}
+	}
+	slices.SortStableFunc(gone, func(a, b controller.BrokerView) int { return cmp.Compare(a.LastHeartbeat, b.LastHeartbeat) })
+	var ids []kafka.BrokerID
+	for _, known := range gone {
+		ids = append(ids, known.ID)
+	}
+	after, how := c.controller.WithoutBrokers(tp, append(ids, id)...)
+	return Outlook{Leader: after.Leader, ISR: after.ISR, ELR: after.ELR, Clean: how.Clean, Why: how.Why}
+}
+
+// isSilent says whether no heartbeat of a broker comes to the controller.
+func (c *Cluster) isSilent(b *broker.Broker) bool {
+	return !b.Up() || c.inboxOf(b.Node()) != nil || c.net.Faults(b.Node(), controllerNode).Cut
+}
+
+// AfterPowerLoss gives what a broker's disk would have of a partition if its machine lost power now; ok is false if
+// it would have nothing of it. Nothing is changed.
+func (c *Cluster) AfterPowerLoss(id kafka.BrokerID, tp kafka.TopicPartition) (log LogOnDisk, ok bool) {
+	return c.brokers[id-1].AfterPowerLoss(c.now, tp)
+}
+
+// Source gives what the producers' applications handed in and what became of it. It belongs to the cluster: only
+// read it.
+func (c *Cluster) Source() *client.Source { return &c.outside.Source }
+
+// The outcomes of a record, in the clients' own terms.
+const (
+	Acknowledged       = client.Acknowledged
+	Failed             = client.Failed
+	Dropped            = client.Dropped
+	SentWithoutPromise = client.SentWithoutPromise
+)

@@ -1,0 +1,189 @@
+package replication
+
+import (
+	"fmt"
+	"slices"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// settings makes the forms of the set-up.
+func settings(a labs.Address) []view.Form {
+	cluster := labs.SettingsForm(a, "setup", "Cluster and topic", "Apply", labs.NamesOf(clusterSettings())...)
+	cluster.Note = fmt.Sprintf("A tick is %d ms, and every message takes one.", tickMillis)
+	producer := labs.SettingsForm(a, "producer", "Producer and consumer", "Apply", labs.NamesOf(producerSettings())...)
+	producer.Note = idempotenceNote(a.Values)
+	return []view.Form{cluster, producer}
+}
+
+// idempotenceNote says which value of enable.idempotence holds, and why.
+func idempotenceNote(v labs.Values) string {
+	asked, err := producerConfig(v)
+	if err != nil {
+		return "" // the address was refused
+	}
+	holds, _ := asked.Resolve()
+	switch {
+	case holds.EnableIdempotence == engine.IdempotenceOn:
+		return "In effect: enable.idempotence = true."
+	case v.Text("idempotence") == no:
+		return "In effect: enable.idempotence = false."
+	case v.Text("acks") != acksAll:
+		return fmt.Sprintf("In effect: enable.idempotence = false, because acks = %s.", v.Text("acks"))
+	}
+	return "In effect: enable.idempotence = false, because retries = 0."
+}
+
+// actions adds the commands that make sense now.
+func (l *layout) actions(p *view.Page) {
+	add := func(id, text string, cmd command.Command, warn bool) {
+		labs.AddAction(p, l.Address, id, text, cmd, warn)
+	}
+	for _, b := range l.View.Brokers {
+		labs.AddActionGroup(p, string(b.Node))
+		brokerActions(add, b)
+	}
+	labs.AddActionGroup(p, "Producer")
+	l.producerActions(add)
+	labs.AddActionGroup(p, "Topic "+topic)
+	l.partitionActions(add)
+	labs.AddActionGroup(p, "Time")
+	for _, span := range []struct {
+		name   string
+		millis kafka.Millis
+	}{{"1 s", 1000}, {"10 s", 10_000}, {"45 s", 45_000}} {
+		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
+	}
+	p.Actions.Forms = append([]view.Form{l.linkForm()}, p.Actions.Forms...)
+}
+
+// adder adds the control that gives a command.
+type adder func(id, text string, cmd command.Command, warn bool)
+
+// brokerActions are the commands for one broker in its state.
+func brokerActions(add adder, b engine.BrokerView) {
+	id, n := string(b.Node), b.Node
+	if !up(b) {
+		add("do-start-"+id, "Start "+id, command.Start{Node: n}, false)
+		add("do-wipe-"+id, "Wipe "+id, command.Wipe{Node: n}, true)
+		return
+	}
+	add("do-kill-"+id, "Kill "+id, command.Kill{Node: n}, true)
+	add("do-power-"+id, "Power loss "+id, command.PowerLoss{Node: n}, true)
+	add("do-wipe-"+id, "Wipe "+id, command.Wipe{Node: n}, true)
+	if b.Paused {
+		add("do-resume-"+id, "Resume "+id, command.Resume{Node: n}, false)
+	} else {
+		add("do-pause-"+id, "Pause "+id, command.Pause{Node: n}, true)
+		if b.State != engine.BrokerShuttingDown {
+			add("do-stop-"+id, "Shut down "+id, command.ShutDown{Node: n}, false)
+		}
+	}
+	if b.DiskDelay > 0 {
+		add("do-fast-"+id, "Fast disk "+id, command.SlowDisk{Node: n}, false)
+	} else {
+		add("do-slow-"+id, "Slow disk "+id, command.SlowDisk{Node: n, Delay: 500}, true)
+	}
+}
+
+// producerActions are the commands for the producer in its state.
+func (l *layout) producerActions(add adder) {
+	p := l.View.Producers[0]
+	if !p.Alive {
+		add("do-start-p0", "Start p0", command.Start{Node: p.ID}, false)
+		return
+	}
+	if p.Paused {
+		add("do-resume-p0", "Resume p0", command.Resume{Node: p.ID}, false)
+	} else {
+		add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Keyless: true, Default: true}, false)
+		if p.Sending {
+			add("do-stop-sending", "Stop p0’s application", command.StopSending{Producer: p.ID}, false)
+		} else {
+			add("do-start-sending", "Start p0’s application", command.StartSending{Producer: p.ID}, false)
+		}
+		add("do-pause-p0", "Pause p0", command.Pause{Node: p.ID}, true)
+	}
+	add("do-kill-p0", "Kill p0", command.Kill{Node: p.ID}, true)
+}
+
+// partitionActions are elections and settings of the topic that can be changed.
+func (l *layout) partitionActions(add adder) {
+	for _, p := range l.drawn() {
+		name := p.TopicPartition.String()
+		switch {
+		case p.Leader == engine.NoLeader && slices.ContainsFunc(p.Replicas, func(r engine.ReplicaView) bool { return !l.broker(r.Broker).Fenced }):
+			add("do-unclean-"+name, "Unclean election "+name, command.Elect{TopicPartition: p.TopicPartition, Unclean: true}, true)
+		case p.Leader != p.Replicas[0].Broker && slices.Contains(p.ISR, p.Replicas[0].Broker):
+			add("do-preferred-"+name, "Preferred election "+name, command.Elect{TopicPartition: p.TopicPartition}, false)
+		}
+	}
+	alter := func(id, text, name, value string, warn bool) {
+		add(id, text, command.AlterConfig{Topic: topic, Name: name, Value: value}, warn)
+	}
+	now := l.minISR()
+	for _, n := range []int{now - 1, now + 1} {
+		if n >= 1 && n <= l.Address.Values.Int("rf") {
+			alter(fmt.Sprintf("do-min-isr-%d", n), fmt.Sprintf("min.insync.replicas = %d", n), "min.insync.replicas", fmt.Sprint(n), n < now)
+		}
+	}
+	if l.uncleanAllowed() {
+		alter("do-unclean-off", "Forbid unclean elections", "unclean.leader.election.enable", no, false)
+	} else {
+		alter("do-unclean-on", "Allow unclean elections", "unclean.leader.election.enable", yes, true)
+	}
+}
+
+// uncleanAllowed is unclean.leader.election.enable as the topic has it now.
+func (l *layout) uncleanAllowed() bool {
+	if text, ok := l.View.Controller.Image.TopicSetting(topic, "unclean.leader.election.enable"); ok {
+		return text == yes
+	}
+	return l.Address.Values.Text("unclean") == yes
+}
+
+// linkForm gives a command for the link between two nodes.
+func (l *layout) linkForm() view.Form {
+	var from, to []view.Option
+	list := l.nodes()
+	for i, n := range list {
+		from = append(from, view.Option{Value: string(n), Text: string(n), Chosen: i == 0})
+		to = append(to, view.Option{Value: string(n), Text: string(n), Chosen: i == 1})
+	}
+	var what []view.Option
+	for _, o := range [...][2]string{
+		{"cut * *", "cut"}, {"cut-one-way * *", "cut one way"}, {"heal * *", "heal"}, {"delay * * 500ms", "delay 500 ms"},
+		{"drop-next * *", "drop the next message"}, {"double-next * *", "double the next message"},
+	} {
+		what = append(what, view.Option{Value: o[0], Text: o[1]})
+	}
+	return view.Form{
+		ID: "link", Title: "A link", Action: l.Address.Path(), Submit: "Do it", Go: "push",
+		Hidden: append(labs.CommandParams(l.Address), view.Param{Name: "do", Value: fmt.Sprintf("%d:", l.Address.T)}),
+		Fields: []view.Field{
+			{ID: "link-what", Name: "do", Label: "What", Kind: view.Choice, Options: what},
+			{ID: "link-from", Name: "do", Label: "From", Kind: view.Choice, Options: from},
+			{ID: "link-to", Name: "do", Label: "To", Kind: view.Choice, Options: to},
+		},
+	}
+}
+
+// nodes lists all nodes that have links.
+func (l *layout) nodes() []kafka.NodeID {
+	var list []kafka.NodeID
+	for _, b := range l.View.Brokers {
+		list = append(list, b.Node)
+	}
+	list = append(list, l.View.Controller.Node)
+	for _, p := range l.View.Producers {
+		list = append(list, p.ID)
+	}
+	for _, m := range l.View.Groups[0].Members {
+		list = append(list, kafka.NodeID(m.ID))
+	}
+	return list
+}
