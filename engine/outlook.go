@@ -1,12 +1,8 @@
 package engine
 
 import (
-	"cmp"
-	"slices"
-
 	"loglab/engine/broker"
 	"loglab/engine/client"
-	"loglab/engine/controller"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 )
@@ -39,29 +35,25 @@ type Outlook struct {
 }
 
 // WithoutBroker gives what the controller would make of a partition if a broker stopped now and did not come back:
-// the brokers that send the controller no heartbeat already are fenced first, in the order of their last ones. Nothing
-// is changed.
+// the brokers that send the controller no heartbeat already are fenced too, in the order in which their sessions end.
+// Nothing is changed. With an id that no broker has it says what comes if none stops.
 //
 // Source: see [controller.Controller.WithoutBrokers].
 func (c *Cluster) WithoutBroker(tp kafka.TopicPartition, id kafka.BrokerID) Outlook {
-	var gone []controller.BrokerView
-	for _, known := range c.controller.View().Brokers {
-		if known.ID != id && c.isSilent(c.brokers[known.ID-1]) {
-			gone = append(gone, known)
+	gone := []kafka.BrokerID{id}
+	for i, b := range c.brokers {
+		if c.isSilent(b) {
+			gone = append(gone, kafka.BrokerID(i+1))
 		}
 	}
-	slices.SortStableFunc(gone, func(a, b controller.BrokerView) int { return cmp.Compare(a.LastHeartbeat, b.LastHeartbeat) })
-	var ids []kafka.BrokerID
-	for _, known := range gone {
-		ids = append(ids, known.ID)
-	}
-	after, how := c.controller.WithoutBrokers(tp, append(ids, id)...)
+	after, how := c.controller.WithoutBrokers(tp, gone...)
 	return Outlook{Leader: after.Leader, ISR: after.ISR, ELR: after.ELR, Clean: how.Clean, Why: how.Why}
 }
 
-// isSilent says whether no heartbeat of a broker comes to the controller.
+// isSilent says whether no more heartbeats of a broker come to the controller: it sends none while the last is not
+// answered.
 func (c *Cluster) isSilent(b *broker.Broker) bool {
-	return !b.Up() || c.inboxOf(b.Node()) != nil || c.net.Faults(b.Node(), controllerNode).Cut
+	return !b.Up() || c.inboxOf(b.Node()) != nil || c.net.Faults(b.Node(), controllerNode).Cut || c.net.Faults(controllerNode, b.Node()).Cut
 }
 
 // AfterPowerLoss gives what a broker's disk would have of a partition if its machine lost power now; ok is false if

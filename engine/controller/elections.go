@@ -223,8 +223,9 @@ func (c *Controller) electLeader(op *operation, topic string, index kafka.Partit
 	return refuse(kerr.EligibleLeadersNotAvailable, "Eligible topic partition leaders are not available.")
 }
 
-// WithoutBrokers gives what a partition would be if these brokers were fenced, one after the other, and how its
-// leader would be chosen by the last of these fencings that changed anything. Nothing is changed.
+// WithoutBrokers gives what a partition would be if no more heartbeat came from these brokers, so that they are
+// fenced, one after the other, and how its leader would be chosen by the last of these fencings that changed anything.
+// Nothing is changed.
 //
 // Source: ReplicationControlManager.handleBrokerFenced, generateLeaderAndIsrUpdates.
 func (c *Controller) WithoutBrokers(tp kafka.TopicPartition, gone ...kafka.BrokerID) (after metadata.Partition, how Chosen) {
@@ -234,6 +235,7 @@ func (c *Controller) WithoutBrokers(tp kafka.TopicPartition, gone ...kafka.Broke
 	}
 	after, ok = t.Partition(tp.Partition)
 	how = Chosen{Leader: after.Leader, Clean: true}
+	gone = c.fencingOrder(gone)
 	for i, broker := range gone {
 		if !ok || !slices.Contains(after.ISR, broker) {
 			continue

@@ -69,3 +69,25 @@ func (c *Controller) maybeFenceOneStaleBroker(now kafka.Millis) (op operation, a
 	c.handleBrokerFenced(&op, b, why)
 	return op, true
 }
+
+// fencingOrder gives the order in which brokers of whom no more heartbeat comes are fenced; those without a session
+// are left out.
+func (c *Controller) fencingOrder(silent []kafka.BrokerID) (order []kafka.BrokerID) {
+	var left []session
+	for _, s := range c.sessions {
+		if b, ok := c.image.Broker(s.broker); ok && b.Epoch == s.brokerEpoch && slices.Contains(silent, s.broker) {
+			left = append(left, s)
+		}
+	}
+	for check := c.timers[fenceTimer]; len(left) > 0; {
+		at := slices.IndexFunc(left, func(s session) bool { return c.expired(s, check) })
+		if at < 0 {
+			check += c.period(fenceTimer)
+			continue
+		}
+		order = append(order, left[at].broker)
+		left = slices.Delete(left, at, at+1)
+		check += immediatePeriod
+	}
+	return order
+}

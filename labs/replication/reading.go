@@ -253,7 +253,7 @@ func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) 
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {
-	return up(b) && !b.Paused && !l.cut(b.Node, l.View.Controller.Node)
+	return up(b) && !b.Paused && !l.cut(b.Node, l.View.Controller.Node) && !l.cut(l.View.Controller.Node, b.Node)
 }
 
 // tickOf gives the first tick at whose frame a moment is over.
