@@ -29,7 +29,7 @@ type outcome struct {
 	leader kafka.BrokerID   // engine.NoLeader: none
 	isr    []kafka.BrokerID // then in sync
 	clean  bool
-	lost   []told // acknowledged records that the next leader does not have, or where none leads, no disk that counts
+	lost   []told // acknowledged records that the next leader does not have, or where none leads, nobody who may lead again
 	rule   string // that chooses the leader
 }
 
@@ -49,7 +49,8 @@ func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure)
 	return o
 }
 
-// onNoDisk lists the promised records that none of these brokers would have on its disk, one of which fails now.
+// onNoDisk lists the promised records that none of these brokers, which may lead again, would have on its disk; one of
+// them fails now.
 func (l *layout) onNoDisk(p engine.PartitionView, ids []kafka.BrokerID, fails kafka.BrokerID, how failure) []told {
 	lost := l.promised(p)
 	for _, id := range ids {
@@ -257,7 +258,7 @@ func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how fai
 	}
 	switch {
 	case len(o.lost) > 0 && o.leader == engine.NoLeader:
-		parts = append(parts, fmt.Sprintf("%s would stand on no disk any more: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
+		parts = append(parts, fmt.Sprintf("%s would stand on no disk of those who may lead it again: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
 	case len(o.lost) > 0:
 		parts = append(parts, fmt.Sprintf("%s would be lost: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
 	default:

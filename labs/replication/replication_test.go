@@ -138,7 +138,7 @@ func TestReadyMadeRuns(t *testing.T) {
 			ledger: map[string]string{"Acknowledged": "2", "Visible": "2", "Lost": "0"},
 			says: []string{
 				"An acknowledgement now means that b1 alone has the record", "(orders-0 offset 1) was given in tick 42, when b1 had the record. It has held so far.",
-				"If b1 died now, nobody could lead", "If b1 lost power now, nobody could lead", "2 acknowledged records would stand on no disk any more: offset 0, offset 1",
+				"If b1 died now, nobody could lead", "If b1 lost power now, nobody could lead", "2 acknowledged records would stand on no disk of those who may lead it again: offset 0, offset 1",
 			},
 		},
 		"The same with min.insync.replicas 2": {
