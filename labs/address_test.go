@@ -20,16 +20,26 @@ import (
 // explorer is the partition explorer, the lab that these tests use.
 func explorer(t testing.TB) *labs.Lab {
 	t.Helper()
-	lab, ok := all.ByName("partitions")
+	return labOf(t, "partitions")
+}
+
+func labOf(t testing.TB, name string) *labs.Lab {
+	t.Helper()
+	lab, ok := all.ByName(name)
 	if !ok {
-		t.Fatal("no lab named partitions")
+		t.Fatalf("no lab named %s", name)
 	}
 	return lab
 }
 
 func parse(t testing.TB, query string) labs.Address {
 	t.Helper()
-	a, err := labs.Parse(explorer(t), labs.Pages, query)
+	return parseOf(t, "partitions", query)
+}
+
+func parseOf(t testing.TB, lab, query string) labs.Address {
+	t.Helper()
+	a, err := labs.Parse(labOf(t, lab), labs.Pages, query)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"loglab/labs"
@@ -11,19 +12,22 @@ import (
 
 // What the caches say they hold is about what they hold, so that their budget is one of memory.
 func TestCacheBytesAreTrue(t *testing.T) {
-	for _, query := range []string{
-		"rate=3", "rate=20", "partitions=64&consumers=64&rate=100&keys=1000", "keys=" + someKeys(400) + "&at=node:c1",
+	for _, run := range []struct{ lab, query string }{
+		{"partitions", "rate=3"}, {"partitions", "rate=20"}, {"partitions", "partitions=64&consumers=64&rate=100&keys=1000"},
+		{"partitions", "keys=" + someKeys(400) + "&at=node:c1"},
+		{"replication", ""}, {"replication", "rate=10&every=1&partitions=6"}, {"replication", "brokers=9&rf=9&partitions=6&rate=10&every=1"},
+		{"replication", "do=20:kill+b1&do=60:start+b1"},
 	} {
 		r := labs.NewRuns(1 << 40)
 		before := heapBytes()
 		for tick := 200; tick < 240; tick++ {
-			if _, err := r.Page(context.Background(), parse(t, fmt.Sprintf("%s&t=%d", query, tick))); err != nil {
+			if _, err := r.Page(context.Background(), parseOf(t, run.lab, strings.TrimPrefix(fmt.Sprintf("%s&t=%d", run.query, tick), "&"))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		held, said := heapBytes()-before, r.Stats().CacheBytes
 		if said < held*3/4 || said > held*3/2 {
-			t.Errorf("%.60s: 40 steps take %d bytes, said to be %d", query, held, said)
+			t.Errorf("%s %.60s: 40 steps take %d bytes, said to be %d", run.lab, run.query, held, said)
 		}
 		runtime.KeepAlive(r)
 	}

@@ -64,11 +64,18 @@ func (b *Broker) LogBytes() int {
 	return bytes
 }
 
-// CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files and
-// what it writes to each partition's active segment.
+// CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files, what
+// it knows of each replica, and the active segments.
 func (b *Broker) CloneBytes() int {
-	const perFile, perPartition = 56, 1500
-	return perFile*b.disk.Files() + perPartition*len(b.replicas)
+	const perFile, perReplica = 56, 800
+	bytes := perFile * b.disk.Files()
+	for _, r := range b.replicas {
+		bytes += perReplica + r.Log.CloneBytes()
+	}
+	if b.metadata.log != nil {
+		bytes += b.metadata.log.CloneBytes()
+	}
+	return bytes
 }
 
 // Replica gives the broker's replica of a partition, nil while none is open. It is only read.

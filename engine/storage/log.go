@@ -71,6 +71,12 @@ func (l *Log) Size() int {
 	return size
 }
 
+// CloneBytes estimates what a clone takes by itself once it goes on: its first append copies the active segment.
+func (l *Log) CloneBytes() int {
+	const fixed = 700 // what is known of segments, epochs and producers
+	return fixed + (l.active.size(l.disk)+l.disk.Size(l.active.offsetIndex)+l.disk.Size(l.active.timeIndex))*5/4
+}
+
 // Segments returns the segments as they are now, by base offset; the last is active. There is always
 // one. The caller owns the slice, and what it points to never changes.
 func (l *Log) Segments() []Segment {

@@ -86,6 +86,8 @@ func producerSettings() []labs.Setting {
 	}
 }
 
+const segmentBytes = 16 << 10
+
 // spec says what runs. Its errors are [*labs.AddressError]s.
 func spec(v labs.Values) (*engine.Spec, error) {
 	brokers, rf := v.Int("brokers"), v.Int("rf")
@@ -99,6 +101,8 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	log := storage.DefaultConfig()
+	log.SegmentBytes = segmentBytes
 	cluster := engine.DefaultCluster(brokers)
 	cluster.ReplicaLagTimeMax, cluster.SessionTimeout = kafka.Millis(v.Int("lag-time")), kafka.Millis(v.Int("session-timeout"))
 	cluster.UncleanElection, cluster.ELR = v.Text("unclean") == yes, v.Text("elr") == on
@@ -111,7 +115,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		TickMillis: tickMillis,
 		Latency:    latencyMillis,
 		Cluster:    cluster,
-		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), ReplicationFactor: rf, MinInsyncReplicas: v.Int("min-isr"), Config: storage.DefaultConfig()},
+		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), ReplicationFactor: rf, MinInsyncReplicas: v.Int("min-isr"), Config: log},
 		Producers:  []engine.ProducerSpec{{Config: config, Workload: engine.Workload{Rate: v.Int("rate"), Every: kafka.Millis(tickMillis * v.Int("every"))}}},
 		Group:      engine.GroupSpec{Name: group, Consumers: v.Int("consumers"), Assignor: "range", Config: engine.DefaultConsumerConfig(topic)},
 	}
