@@ -101,12 +101,15 @@ func (c *Cluster) deliver() {
 
 // lost journals that a message did not arrive.
 func (c *Cluster) lost(m *simnet.Message, cause uint64, why string) uint64 {
-	return c.journal.Append(m.To, cause, journal.MessageLost{Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Why: why})
+	return c.journal.Append(m.To, cause, journal.MessageLost{Message: m.ID, From: m.From, API: m.API(), Response: m.IsResponse(), Why: why, ByLink: why == droppedByLink})
 }
+
+// droppedByLink is why a message is lost that a command told its link to drop.
+const droppedByLink = "the link dropped it, and with it the connection"
 
 // dropped lets both ends of a message's connection learn that it is gone.
 func (c *Cluster) dropped(m *simnet.Message) {
-	seq := c.lost(m, m.Sent, "the link dropped it, and with it the connection")
+	seq := c.lost(m, m.Sent, droppedByLink)
 	if inbox := c.inboxOf(m.Client()); inbox != nil { // it learns of that when it goes on
 		inbox.inbox = append(inbox.inbox, &simnet.Message{From: m.Server(), To: m.Client(), Sent: seq})
 		return

@@ -313,7 +313,7 @@ func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) Mem
 	}
 	for _, a := range v.Partitions {
 		p := partitions[a.Partition]
-		lag := int64(p.Log.HighWatermark - max(a.Position, p.Log.LogStartOffset))
+		lag := max(0, int64(p.Log.HighWatermark-max(a.Position, p.Log.LogStartOffset))) // a leader that lost records may end before it
 		m.Assignment = append(m.Assignment, PositionView{TopicPartition: p.TopicPartition, Position: a.Position, Read: a.Read, Lag: lag})
 	}
 	return m

@@ -46,14 +46,19 @@ func events(f Frame) view.Events {
 	return list
 }
 
-// isTraffic says whether an event is one of the many that only carry others.
+// isTraffic says whether an event is one of the many that only carry others, or fail to.
 func isTraffic(b journal.Body) bool {
-	switch b.(type) {
+	switch b := b.(type) {
 	case journal.MessageSent, journal.MessageDelivered, journal.FetchParked, journal.MetadataFetchParked:
 		return true
+	case journal.MessageLost:
+		return !b.ByLink // a connection that was closed, or a process that is gone, is told of by its own event
 	}
 	return false
 }
+
+// isInternal says whether a partition is one of the cluster's own.
+func isInternal(tp kafka.TopicPartition) bool { return strings.HasPrefix(tp.Topic, "__") }
 
 // EventLine draws one event with the link to its causes.
 func EventLine(a Address, e journal.Event) view.EventLine {
@@ -132,7 +137,7 @@ func changes(f Frame) string {
 	for e := range j.Of(f.Address.tick()) {
 		switch b := e.Body.(type) {
 		case journal.BatchAppended:
-			if !strings.HasPrefix(b.TopicPartition.Topic, "__") { // the cluster's own topics
+			if !isInternal(b.TopicPartition) {
 				written += b.Records()
 			}
 		case journal.RecordsRead:

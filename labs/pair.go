@@ -192,10 +192,24 @@ func tellDifference(p *view.Page, own, twin Frame, same uint64) {
 		p.Transport.Differs.Link.Label = fmt.Sprintf("To the first difference, tick %d", n)
 	}
 	t.First = view.Paragraph{{Text: "The runs differ from ", Strong: true}, where, {Text: " on.", Strong: true}}
-	t.By[0] = tellEvent(ownName, own.Address, e, inOwn && e.Tick == tick)
-	t.By[1] = tellEvent(twinName, twin.Address, f, inTwin && f.Tick == tick)
+	t.By[0] = tellEvent(ownName, own.Address, telling(j, e), inOwn && e.Tick == tick)
+	t.By[1] = tellEvent(twinName, twin.Address, telling(k, f), inTwin && f.Tick == tick)
 	if a.tick() == tick {
 		p.Change += " Here they begin to differ."
+	}
+}
+
+// telling gives the first event from one on, in the same tick, that says more than that a message went or that the
+// cluster's own log grew; where there is none the event itself.
+func telling(j *journal.Journal, first journal.Event) journal.Event {
+	for seq := first.Seq; ; seq++ {
+		e, ok := j.At(seq)
+		if !ok || e.Tick != first.Tick {
+			return first
+		}
+		if appended, is := e.Body.(journal.BatchAppended); !isTraffic(e.Body) && !(is && isInternal(appended.TopicPartition)) {
+			return e
+		}
 	}
 }
 

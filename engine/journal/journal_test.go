@@ -39,7 +39,7 @@ var samples = []struct {
 		"Topic orders was created with 2 partitions, replication factor 2. Replicas by partition, the preferred leader first: 0:1, 2; 1:2, 3."},
 	{ConnectionLost{"b1", 2, 100, 2}, "b1 requests=2 backoff=100ms",
 		"The connection to b1 is gone: 2 requests got no answer, and whether the server carried them out is not known. The client connects again after 100 ms (reconnect.backoff.ms = 50, doubled each time, at most reconnect.backoff.max.ms = 1,000)."},
-	{MessageLost{7, "b1", "Produce", true, "its connection was closed before"}, "m7 b1→ Produce response: its connection was closed before",
+	{MessageLost{7, "b1", "Produce", true, "its connection was closed before", false}, "m7 b1→ Produce response: its connection was closed before",
 		"A Produce response from b1 is lost: its connection was closed before."},
 	{MessageHeld{7, "b2", "Fetch", false}, "m7 →b2 Fetch request",
 		"A Fetch request to b2 waits: the link is cut. TCP sends it again when the link is healed, unless the connection is closed before."},

@@ -76,6 +76,7 @@ type MessageLost struct {
 	API      string       `json:"api"`
 	Response bool         `json:"response"`
 	Why      string       `json:"why"`
+	ByLink   bool         `json:"by_link"` // a command made the link lose it
 }
 
 // Kind gives the kind's name.
