@@ -3,6 +3,7 @@ package labs
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -192,23 +193,47 @@ func tellDifference(p *view.Page, own, twin Frame, same uint64) {
 		p.Transport.Differs.Link.Label = fmt.Sprintf("To the first difference, tick %d", n)
 	}
 	t.First = view.Paragraph{{Text: "The runs differ from ", Strong: true}, where, {Text: " on.", Strong: true}}
-	t.By[0] = tellEvent(ownName, own.Address, telling(j, e), inOwn && e.Tick == tick)
-	t.By[1] = tellEvent(twinName, twin.Address, telling(k, f), inTwin && f.Tick == tick)
+	inOwn, inTwin = inOwn && e.Tick == tick, inTwin && f.Tick == tick
+	if inOwn && inTwin {
+		e, f = telling(j, k, e), telling(k, j, f)
+	}
+	t.By[0] = tellEvent(ownName, own.Address, e, inOwn)
+	t.By[1] = tellEvent(twinName, twin.Address, f, inTwin)
 	if a.tick() == tick {
 		p.Change += " Here they begin to differ."
 	}
 }
 
 // telling gives the first event from one on, in the same tick, that says more than that a message went or that the
-// cluster's own log grew; where there is none the event itself.
-func telling(j *journal.Journal, first journal.Event) journal.Event {
-	for seq := first.Seq; ; seq++ {
-		e, ok := j.At(seq)
-		if !ok || e.Tick != first.Tick {
-			return first
+// cluster's own log grew, and that the other run does not have from that place on. Where there is none it is the
+// event itself.
+func telling(j, other *journal.Journal, first journal.Event) journal.Event {
+	has := map[string]int{} // only looked up
+	name := func(e journal.Event) string { return string(e.Node) + " " + e.Body.Kind() + " " + e.Body.Text() }
+	for e := range restOfTick(other, first) {
+		has[name(e)]++
+	}
+	for e := range restOfTick(j, first) {
+		if n := name(e); has[n] > 0 {
+			has[n]--
+			continue
 		}
-		if appended, is := e.Body.(journal.BatchAppended); !isTraffic(e.Body) && !(is && isInternal(appended.TopicPartition)) {
-			return e
+		return e
+	}
+	return first
+}
+
+// restOfTick walks over the telling events of an event's tick, from its place on.
+func restOfTick(j *journal.Journal, first journal.Event) iter.Seq[journal.Event] {
+	return func(yield func(journal.Event) bool) {
+		for e := range j.Of(first.Tick) {
+			appended, is := e.Body.(journal.BatchAppended)
+			if e.Seq < first.Seq || isTraffic(e.Body) || is && isInternal(appended.TopicPartition) {
+				continue
+			}
+			if !yield(e) {
+				return
+			}
 		}
 	}
 }
@@ -216,8 +241,11 @@ func telling(j *journal.Journal, first journal.Event) journal.Event {
 // tellEvent tells the event by which a run differs first from the other.
 func tellEvent(name string, a Address, e journal.Event, ok bool) view.Paragraph {
 	head := view.Span{Text: name + ": ", Strong: true}
-	if !ok {
+	switch {
+	case !ok:
 		return view.Paragraph{head, {Text: "nothing more happened then."}}
+	case isTraffic(e.Body):
+		return view.Paragraph{head, {Text: "only other messages were on their way."}}
 	}
 	why := a.WithTick(int(e.Tick)).WithWhy(e.Seq)
 	return view.Paragraph{head, {Text: string(e.Node) + ": "}, {Text: e.Body.Sentence(), Href: why.String(), Go: "replace"}}

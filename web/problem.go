@@ -125,7 +125,7 @@ func describe(site labs.Site, err error) page.Problem {
 		return tooMuch(kafka.Thousands(int64(size.Found))+" bytes", int64(size.Allowed)).Problem
 	case errors.As(err, &address):
 		return page.Problem{
-			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it is not understood.",
+			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it cannot be taken as it is.",
 			Facts: []page.Fact{{Name: "Where", Value: address.Param}, {Name: "Found", Value: address.Found}, {Name: "Allowed", Value: address.Allowed}},
 		}
 	case errors.As(err, &limit):
