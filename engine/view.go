@@ -263,6 +263,11 @@ func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, i
 		}
 		v.Replicas = append(v.Replicas, r)
 	}
+	for _, r := range v.Replicas { // nobody serves it: what a disk has
+		if disk := r.OnDisk; disk != nil && (v.Log.Segments == nil || r.Broker == p.Leader && !r.Online) {
+			v.Log = LogView{LogStartOffset: disk.LogStartOffset, HighWatermark: disk.HighWatermark, LogEndOffset: disk.LogEndOffset, Segments: disk.Segments, Bytes: disk.Bytes}
+		}
+	}
 	return v
 }
 

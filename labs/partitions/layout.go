@@ -72,7 +72,11 @@ func newLayout(f labs.Frame) *layout {
 		if err != nil {
 			panic(err) // the address was checked
 		}
-		l.senders = append(l.senders, sender{f.View.Producers[i], rule})
+		producer := f.View.Producers[i]
+		if producer.Known == 0 { // its process is gone or has just begun: it will learn of all
+			producer.Known = len(f.View.Partitions)
+		}
+		l.senders = append(l.senders, sender{producer, rule})
 	}
 	l.placed = placeKeys(workload(f.Address.Values).Keys(), l.senders, l.baseline)
 	l.short = shortNames(l.placed)

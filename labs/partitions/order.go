@@ -93,7 +93,11 @@ func (l *layout) overtaken() (text string, ok bool) {
 			continue
 		}
 		p := l.View.Partitions[r.TopicPartition.Partition]
-		now := sight{p, e.Tick, labs.RecordsFrom(p.Log.Segments, 0, 1)[0].Timestamp}
+		first := labs.RecordsFrom(p.Log.Segments, 0, 1)
+		if len(first) == 0 {
+			continue // it is lost
+		}
+		now := sight{p, e.Tick, first[0].Timestamp}
 		if before.tick > 0 && now.tick > before.tick && now.written < before.written {
 			return fmt.Sprintf("Here the first record of %s is older than that of %s, but it was read later, in tick %d, not %d.",
 				now.partition.TopicPartition, before.partition.TopicPartition, now.tick, before.tick), true
