@@ -73,6 +73,9 @@ type BrokerView struct {
 	Image          metadata.Image `json:"-"` // what it knows
 }
 
+// Up says whether the broker's process runs.
+func (b BrokerView) Up() bool { return b.State != broker.Down && b.State != broker.PowerOff }
+
 // PartitionView is one partition as the controller has it, with the replicas as they are.
 type PartitionView struct {
 	kafka.TopicPartition

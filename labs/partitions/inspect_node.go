@@ -11,12 +11,12 @@ import (
 
 // inspectNode shows a consumer, the producer or the broker, and what it waits for.
 func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
-	paused, found := false, false
+	state, found := "", false
 	for _, m := range f.View.Groups[0].Members {
 		if kafka.NodeID(m.ID) != node {
 			continue
 		}
-		found, paused = true, m.Paused
+		found, state = true, standing(m.Alive, m.Paused)
 		in.AddFact("Member of", "%s, assignor %s", group, f.Address.Values.Text("assignor"))
 		in.AddFact("Assignment", "%s.", m.Rule)
 		table := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "Read", "To read"}}
@@ -30,7 +30,7 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 	}
 	for _, p := range f.View.Producers {
 		if p.ID == node {
-			found, paused = true, p.Paused
+			found, state = true, standing(p.Alive, p.Paused)
 			in.AddFact("Handed in", "%s", kafka.Count(p.Produced, "record"))
 			in.AddFact("In open batches", "%s", kafka.Count(p.Waiting, "record"))
 			in.AddFact("Acknowledged", "%s", kafka.Count(p.Acknowledged, "record"))
@@ -38,13 +38,16 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 	}
 	for _, b := range f.View.Brokers {
 		if b.Node == node {
-			found, paused = true, b.Paused
+			found, state = true, standing(b.Up(), b.Paused)
 			in.AddFact("Leads", "%s", kafka.Count(len(f.View.Partitions), "partition"))
 			in.AddFact("Waiting fetches", "%d", b.Parked)
 		}
 	}
-	if found {
-		inspectFrame(f).Waits(in, node, paused)
+	switch {
+	case state == down:
+		in.AddFact("Process", "does not run")
+	case found:
+		inspectFrame(f).Waits(in, node, state == paused)
 	}
 	return found
 }

@@ -20,14 +20,14 @@ func (l *layout) network() view.Network {
 	producers, brokers := view.Stop{Name: "Producers"}, view.Stop{Name: "Broker"}
 	consumers := view.Stop{Name: "Consumers", More: kafka.Count(len(l.View.Groups[0].Members), "consumer") + " of " + group}
 	for _, p := range l.View.Producers {
-		n := drawNode("node-", p.ID, p.Paused)
-		if !p.Sending {
+		n := drawNode("node-", p.ID, standing(p.Alive, p.Paused))
+		if !p.Sending && p.Alive {
 			n.Text = "application stopped"
 		}
 		producers.Nodes = append(producers.Nodes, n)
 	}
 	for _, b := range l.View.Brokers {
-		brokers.Nodes = append(brokers.Nodes, drawNode("node-", b.Node, b.Paused))
+		brokers.Nodes = append(brokers.Nodes, drawNode("node-", b.Node, standing(b.Up(), b.Paused)))
 	}
 	return view.Network{
 		Title: "On the network", Stops: []view.Stop{producers, brokers, consumers},
@@ -39,12 +39,26 @@ func (l *layout) network() view.Network {
 }
 
 // drawNode draws a node as something that can be opened; prefix and name are its element id.
-func drawNode(prefix string, node kafka.NodeID, paused bool) view.Member {
-	m := view.Member{ID: prefix + string(node), Name: string(node), At: labs.Target{Kind: labs.NodeTarget, Node: node}.String(), State: "working"}
-	if paused {
-		m.State = "paused"
+func drawNode(prefix string, node kafka.NodeID, state string) view.Member {
+	return view.Member{ID: prefix + string(node), Name: string(node), At: labs.Target{Kind: labs.NodeTarget, Node: node}.String(), State: state}
+}
+
+// The states of a node's process.
+const (
+	working = "working"
+	paused  = "paused"
+	down    = "down"
+)
+
+// standing says how a node's process is.
+func standing(alive, isPaused bool) string {
+	switch {
+	case !alive:
+		return down
+	case isPaused:
+		return paused
 	}
-	return m
+	return working
 }
 
 // isMember says whether a node is a consumer of the group.

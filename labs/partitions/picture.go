@@ -66,7 +66,7 @@ func (l *layout) drawn(m engine.MemberView) bool {
 }
 
 func drawMember(m engine.MemberView) view.Member {
-	d := drawNode("member-", kafka.NodeID(m.ID), m.Paused)
+	d := drawNode("member-", kafka.NodeID(m.ID), standing(m.Alive, m.Paused))
 	var names []string
 	for _, a := range m.Assignment {
 		names = append(names, a.TopicPartition.String())
@@ -76,7 +76,7 @@ func drawMember(m engine.MemberView) view.Member {
 		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
 	}
 	d.Text = strings.Join(names, ", ")
-	if len(names) == 0 && !m.Paused {
+	if len(names) == 0 && d.State == working {
 		d.State, d.Text = "idle", "no partition left"
 	}
 	return d
@@ -93,7 +93,9 @@ func (l *layout) strip(i int) view.Strip {
 		First: int64(first), Columns: l.columns, Empty: "no records yet",
 		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
-	if r != nil {
+	if !l.served(p) {
+		s.Owner = fmt.Sprintf("b%d, its leader, does not run: what is on its disk", p.Replicas[0].Broker)
+	} else if r != nil {
 		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
 		s.Moved = l.whyLink("lag-"+name, s.Lag, l.news[i].lag)
 	}
@@ -112,6 +114,16 @@ func (l *layout) strip(i int) view.Strip {
 		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+kafka.Offset(l.columns/2)))
 	}
 	return s
+}
+
+// served says whether the broker of a partition runs, so that it can be read and written.
+func (l *layout) served(p engine.PartitionView) bool {
+	for _, b := range l.View.Brokers {
+		if b.ID == p.Replicas[0].Broker {
+			return b.Up()
+		}
+	}
+	return false
 }
 
 // lastSegment gives the base offset of a partition's last segment; 0 while its broker has not heard of it.

@@ -28,9 +28,11 @@ func (l *layout) reading() []view.Paragraph {
 
 // readParallelism tells who works, who is idle and why.
 func (l *layout) readParallelism() view.Paragraph {
-	var working, idle, paused []engine.MemberView
+	var working, idle, paused, gone []engine.MemberView
 	for _, m := range l.View.Groups[0].Members {
 		switch {
+		case !m.Alive:
+			gone = append(gone, m)
 		case len(m.Assignment) == 0:
 			idle = append(idle, m)
 		case m.Paused:
@@ -39,7 +41,7 @@ func (l *layout) readParallelism() view.Paragraph {
 			working = append(working, m)
 		}
 	}
-	total := len(working) + len(idle) + len(paused)
+	total := len(working) + len(idle) + len(paused) + len(gone)
 	if total == 0 {
 		return view.Paragraph{{Text: "No consumer reads. ", Strong: true}, {Text: "Records are written all the same and stay in the log: reading is not what removes them."}}
 	}
@@ -60,6 +62,12 @@ func (l *layout) readParallelism() view.Paragraph {
 	p = append(p, l.undivided()...)
 	if len(paused) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s: nobody else reads what %s assigned.", memberNames(paused), labs.Verb(len(paused), "is paused", "are paused"), labs.Verb(len(paused), "it is", "they are")), Strong: true})
+	}
+	if len(gone) > 0 {
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s not run: nobody else reads what %s assigned.", memberNames(gone), labs.Verb(len(gone), "does", "do"), labs.Verb(len(gone), "it is", "they are")), Strong: true})
+	}
+	if b := l.View.Brokers[0]; !b.Up() {
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s does not run: nothing can be written or read.", b.Node), Strong: true})
 	}
 	return p
 }

@@ -64,39 +64,51 @@ func actions(f labs.Frame, p *view.Page) {
 		key = keys[0]
 	}
 	add := func(id, text string, cmd command.Command, warn bool) { labs.AddAction(p, a, id, text, cmd, warn) }
-	add("do-produce", "Produce "+labs.Narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
-	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
-	add("do-produce-to", "Produce to partition 0", command.Produce{Producer: "p0", Named: true, Key: key, Default: true}, false)
+	if f.View.Producers[0].Alive {
+		produceActions(add, key)
+	}
 	for _, more := range []int{len(f.View.Partitions) + 2, 2 * len(f.View.Partitions)} {
 		if more <= engine.MaxPartitions {
 			add(fmt.Sprintf("do-grow-%d", more), fmt.Sprintf("Add partitions: %d in all", more), command.AddPartitions{Topic: topic, Count: more}, false)
 		}
 	}
 	for _, p := range f.View.Producers {
-		if p.Sending {
+		switch {
+		case !p.Alive:
+		case p.Sending:
 			add("do-stop-"+string(p.ID), fmt.Sprintf("Stop %s’s application", p.ID), command.StopSending{Producer: p.ID}, false)
-		} else {
+		default:
 			add("do-start-"+string(p.ID), fmt.Sprintf("Start %s’s application", p.ID), command.StartSending{Producer: p.ID}, false)
 		}
 	}
-	toggle := func(node kafka.NodeID, paused bool) {
-		if paused {
+	toggle := func(node kafka.NodeID, state string) {
+		switch state {
+		case down:
+			add("do-run-"+string(node), "Start "+string(node), command.Start{Node: node}, false)
+		case paused:
 			add("do-resume-"+string(node), "Resume "+string(node), command.Resume{Node: node}, false)
-		} else {
+		default:
 			add("do-pause-"+string(node), "Pause "+string(node), command.Pause{Node: node}, true)
 		}
 	}
 	const mostMembers = 8 // the rest by the command field
 	for i, m := range f.View.Groups[0].Members {
-		if i < mostMembers && len(m.Assignment) > 0 || m.Paused {
-			toggle(kafka.NodeID(m.ID), m.Paused)
+		if state := standing(m.Alive, m.Paused); i < mostMembers && len(m.Assignment) > 0 || state != working {
+			toggle(kafka.NodeID(m.ID), state)
 		}
 	}
 	for _, producer := range f.View.Producers {
-		toggle(producer.ID, producer.Paused)
+		toggle(producer.ID, standing(producer.Alive, producer.Paused))
 	}
 	for _, b := range f.View.Brokers {
-		toggle(b.Node, b.Paused)
+		toggle(b.Node, standing(b.Up(), b.Paused))
 	}
 	add("do-wait", "Wait 1 s", command.Wait{Span: 1000}, false)
+}
+
+// produceActions adds the commands that hand in a record.
+func produceActions(add func(id, text string, cmd command.Command, warn bool), key string) {
+	add("do-produce", "Produce "+labs.Narrow(keyName(key), 16), command.Produce{Producer: "p0", Key: key, Default: true}, false)
+	add("do-produce-keyless", "Produce without a key", command.Produce{Producer: "p0", Keyless: true, Default: true}, false)
+	add("do-produce-to", "Produce to partition 0", command.Produce{Producer: "p0", Named: true, Key: key, Default: true}, false)
 }
