@@ -94,7 +94,7 @@ func (l *layout) strip(i int) view.Strip {
 		Count: fmt.Sprintf("%s, %s\u00a0B, %s", kafka.Count(int(end-start), "record"), kafka.Thousands(p.Log.Bytes), kafka.Count(len(p.Log.Segments), "segment")),
 	}
 	if !l.served(p) {
-		s.Owner = fmt.Sprintf("b%d, its leader, does not run: what is on its disk", p.Replicas[0].Broker)
+		s.Owner = fmt.Sprintf("b%d is down: on its disk", p.Replicas[0].Broker)
 	} else if r != nil {
 		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
 		s.Moved = l.whyLink("lag-"+name, s.Lag, l.news[i].lag)
