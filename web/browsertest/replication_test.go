@@ -41,44 +41,72 @@ func choose(b *tab, selector, text string) {
 	}
 }
 
-// Each ready-made run is one press away and shows its numbers.
+// readyMade are the ready-made runs with what their pages say at their point, and where they end.
+var readyMade = []struct {
+	title, reading string
+	leader         int
+	end            int
+	counts         map[string]string
+}{
+	{"acks = 1, and the leader dies", "1 acknowledged record is lost: event 3", 2, 50, map[string]string{"Acknowledged": "3", "Visible": "2", "Lost": "1"}},
+	{"A late old leader cuts its log", "1 acknowledged record is lost: event 3", 2, 60, map[string]string{"Acknowledged": "4", "Visible": "3", "Lost": "1"}},
+	{"All in sync, and then refused", "NOT_ENOUGH_REPLICAS", 1, 60, map[string]string{"Acknowledged": "1", "On their way": "1", "Lost": "0"}},
+	{"acks = all, in sync: one", "b1 alone has the record", 1, 60, map[string]string{"Acknowledged": "2", "Visible": "2", "Lost": "0"}},
+	{"The same with min.insync.replicas 2", "There are no acknowledgements now", 1, 60, map[string]string{"Acknowledged": "1", "On their way": "1"}},
+	{"Unclean election", "1 acknowledged record is lost: event 2", 2, 90, map[string]string{"Acknowledged": "2", "Lost": "1"}},
+	{"Power loss of all in-sync replicas", "5 acknowledged records are lost", 3, 70, map[string]string{"Acknowledged": "5", "Lost": "5"}},
+	{"A duplicate", "1 record stands twice: event 1", 1, 30, map[string]string{"Handed in": "1", "Duplicated": "1"}},
+	{"No duplicate with idempotence", "In sync: b1, b2, b3.", 1, 30, map[string]string{"Handed in": "1", "Duplicated": "0"}},
+}
+
+// Each ready-made run is one press away. At its point, and again at its end, stepped there from the start, the page has
+// its numbers.
 func TestReadyMadeRunsOfReplication(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(replication)
 	b.click("#ready summary")
-	for _, run := range []struct {
-		title, reading string
-		leader         int
-		counts         map[string]string
-	}{
-		{"acks = 1, and the leader dies", "1 acknowledged record is lost: event 3", 2, map[string]string{"Acknowledged": "3", "Visible": "2", "Lost": "1"}},
-		{"A late old leader cuts its log", "1 acknowledged record is lost: event 3", 2, map[string]string{"Acknowledged": "4", "Visible": "3", "Lost": "1"}},
-		{"All in sync, and then refused", "NOT_ENOUGH_REPLICAS", 1, map[string]string{"Acknowledged": "1", "On their way": "1", "Lost": "0"}},
-		{"acks = all, in sync: one", "b1 alone has the record", 1, map[string]string{"Acknowledged": "2", "Visible": "2", "Lost": "0"}},
-		{"The same with min.insync.replicas 2", "There are no acknowledgements now", 1, map[string]string{"Acknowledged": "1", "On their way": "1"}},
-		{"Unclean election", "1 acknowledged record is lost: event 2", 2, map[string]string{"Acknowledged": "2", "Lost": "1"}},
-		{"Power loss of all in-sync replicas", "5 acknowledged records are lost", 3, map[string]string{"Acknowledged": "5", "Lost": "5"}},
-		{"A duplicate", "1 record stands twice: event 1", 1, map[string]string{"Handed in": "1", "Duplicated": "1"}},
-		{"No duplicate with idempotence", "In sync: b1, b2, b3.", 1, map[string]string{"Handed in": "1", "Duplicated": "0"}},
-	} {
+	for _, run := range readyMade {
+		check := func(where string) {
+			t.Helper()
+			b.waitText("#reading", run.reading)
+			for name, want := range run.counts {
+				if got := ledgerNumber(b, name); got != want {
+					t.Errorf("%s, %s: %s is %q, want %s", run.title, where, name, got, want)
+				}
+			}
+			if got := standing(b, run.leader); got != "Leader, in sync" {
+				t.Errorf("%s, %s: b%d is %q", run.title, where, run.leader, got)
+			}
+		}
 		link := ready(b, run.title)
 		address := eval[string](b, fmt.Sprintf("document.querySelector(%s).getAttribute('href')", quote(link)))
 		b.click(link)
 		b.waitAddress(address)
-		b.waitText("#reading", run.reading)
-		for name, want := range run.counts {
-			if got := ledgerNumber(b, name); got != want {
-				t.Errorf("%s: %s is %q, want %s", run.title, name, got, want)
-			}
+		check("at its point")
+		b.press(kb.Home)
+		b.waitTick(0)
+		if got := ledgerNumber(b, "Handed in"); got != "0" {
+			t.Errorf("%s: at the start %s records are handed in", run.title, got)
 		}
-		if got := standing(b, run.leader); got != "Leader, in sync" {
-			t.Errorf("%s: b%d is %q", run.title, run.leader, got)
+		for tick := 1; tick <= run.end; tick++ {
+			b.press(kb.ArrowRight)
+			b.waitTick(tick)
 		}
+		check("at its end")
 	}
 	b.click(ready(b, "Both beside each other"))
 	b.waitText("#picture .run", "min-isr = 1")
 	b.waitText("#vs-picture .run", "min-isr = 2")
+	b.press(kb.Home)
+	b.waitTick(0)
+	for tick := 1; tick <= 60; tick++ {
+		b.press(kb.ArrowRight)
+		b.waitTick(tick)
+	}
+	if own, twin := ledgerNumber(b, "Acknowledged"), eval[string](b, "[...document.querySelectorAll('#vs-ledger .count')].find(c => c.querySelector('dt').textContent === 'Acknowledged')?.querySelector('b').textContent ?? ''"); own != "2" || twin != "1" {
+		t.Errorf("side by side %q and %q records are acknowledged at the end, want 2 and 1", own, twin)
+	}
 }
 
 // A crash, stepped through: the leader dies, the controller fences it, another leads, the old one cuts its log.
@@ -166,6 +194,85 @@ func TestControlsOfReplication(t *testing.T) {
 	b.waitText("#node-b3", "fenced")
 	if got := standing(b, 3); got != "Follower, not in sync" {
 		t.Errorf("cut off from the controller, b3 is %q", got)
+	}
+}
+
+// Every kind of fault of a link, both elections, and the rest of the producer's commands.
+func TestLinksAndElections(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(replication + "&rate=0&t=5")
+	for _, link := range []struct{ what, given, shows string }{
+		{"cut", "cut b1 b2", "link from b1: cut"},
+		{"heal", "heal b1 b2", "running"},
+		{"cut one way", "cut-one-way b1 b2", "link from b1: cut"},
+		{"heal", "heal b1 b2", "running"},
+		{"delay 500 ms", "delay b1 b2 500ms", "500 ms"},
+		{"drop the next message", "drop-next b1 b2", "drops the next message"},
+		{"double the next message", "double-next b1 b2", "doubles the next message"},
+	} {
+		choose(b, "#link-what", link.what)
+		choose(b, "#link-from", "b1")
+		choose(b, "#link-to", "b2")
+		b.click("#link button")
+		b.waitText(".given li:last-child", link.given)
+		b.waitText("#node-b2", link.shows)
+	}
+	for _, step := range []struct{ press, given string }{
+		{"#do-pause-p0", "pause p0"}, {"#do-resume-p0", "resume p0"}, {"#do-kill-p0", "kill p0"}, {"#do-start-p0", "start p0"},
+		{"#do-unclean-on", "alter-config orders unclean.leader.election.enable true"}, {"#do-wait-1000", "wait 1s"}, {"#do-wait-45000", "wait 45s"},
+	} {
+		b.click(step.press)
+		b.waitText(".given li:last-child", step.given)
+	}
+
+	// The preferred leader is back and in sync.
+	b.open(replication + "&rate=0&do=5:kill+b1&do=6:wait+12s&do=8:start+b1&t=40")
+	b.click("#do-preferred-orders-0")
+	b.waitText(".given li:last-child", "elect-preferred orders 0")
+	for tick := 41; tick <= 44; tick++ {
+		b.press(kb.ArrowRight)
+		b.waitTick(tick)
+	}
+	if got := standing(b, 1); got != "Leader, in sync" {
+		t.Errorf("after the preferred election b1 is %q", got)
+	}
+
+	// Nobody may lead but by an unclean election.
+	b.open(replication + leaderAlone + "&do=46:kill+b1&do=48:start+b2&do=60:wait+7s&t=84")
+	b.click("#do-unclean-orders-0")
+	b.waitText(".given li:last-child", "elect-unclean orders 0")
+	for tick := 85; tick <= 88; tick++ {
+		b.press(kb.ArrowRight)
+		b.waitTick(tick)
+	}
+	if got := standing(b, 2); got != "Leader, in sync" {
+		t.Errorf("after the unclean election b2 is %q", got)
+	}
+	b.waitText("#reading", "1 acknowledged record is lost: event 2")
+	b.shot("replication-unclean")
+}
+
+// Each setting is in a form and changes the run that is shown.
+func TestSettingsOfReplication(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	for _, set := range []struct{ name, value, query string }{
+		{"brokers", "5", "brokers=5"}, {"rf", "2", "rf=2"}, {"min-isr", "2", "min-isr=2"}, {"partitions", "3", "partitions=3"}, {"placement", "kafka", "placement=kafka"},
+		{"racks", "3", "racks=3"}, {"unclean", "true", "unclean=true"}, {"elr", "off", "elr=off"}, {"lag-time", "5000", "lag-time=5000"}, {"session-timeout", "6000", "session-timeout=6000"},
+		{"acks", "1", "acks=1"}, {"idempotence", "false", "idempotence=false"}, {"retries", "3", "retries=3"}, {"in-flight", "1", "in-flight=1"}, {"request-timeout", "1000", "request-timeout=1000"},
+		{"delivery-timeout", "60000", "delivery-timeout=60000"}, {"rate", "3", "rate=3"}, {"every", "2", "every=2"}, {"consumers", "0", "consumers=0"},
+	} {
+		b.open(replication + "&t=3")
+		eval[bool](b, fmt.Sprintf(`(() => {
+			const field = document.querySelector('#set-%s')
+			field.value = %s
+			field.dispatchEvent(new Event('input', { bubbles: true }))
+			field.form.querySelector('button').click()
+			return true
+		})()`, set.name, quote(set.value)))
+		b.waitAddress(replication + "&" + set.query + "&t=3")
+		b.waitTick(3)
 	}
 }
 
