@@ -23,6 +23,7 @@ type Broker struct {
 	disk   *simdisk.Disk
 	delay  kafka.Millis // of each write, while the disk is slow
 	starts uint64       // of the process so far
+	step   turn         // the one that is under way, if any
 	process
 }
 
@@ -133,34 +134,32 @@ func (b *Broker) serve(t *turn, m *simnet.Message, cause uint64) {
 
 // takeResponse takes the answer to one of the broker's own requests.
 func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
-	for _, c := range b.calls() {
-		if !c.answers(m) {
-			continue
-		}
-		*c = call{}
-		switch response := m.Response.(type) {
-		case *kmsg.BrokerRegistrationResponse:
-			b.registered(t, response, cause)
-		case *kmsg.BrokerHeartbeatResponse:
-			b.heard(t, response, cause)
-		case *kmsg.AlterPartitionResponse:
-			b.isrAnswered(t, response, cause)
-		case *kmsg.AllocateProducerIDsResponse:
-			b.idsAllocated(response)
-		case *kmsg.ListOffsetsResponse:
-			b.leaderEndLearned(t, m.From, response, cause)
-		case *kmsg.FetchResponse:
-			if m.From == b.config.Controller {
-				b.metadataFetched(t, response, cause)
-			} else {
-				b.fetched(t, m.From, response, cause)
-			}
-		default:
-			panic(fmt.Sprintf("broker %d: no handler for a response of %s", b.config.ID, m.API()))
-		}
+	c := b.callWith(func(c *call) bool { return c.answers(m) })
+	if c == nil {
+		t.note(cause, journal.ResponseIgnored{Server: m.From, API: m.API(), Correlation: m.Correlation})
 		return
 	}
-	t.note(cause, journal.ResponseIgnored{Server: m.From, API: m.API(), Correlation: m.Correlation})
+	*c = call{}
+	switch response := m.Response.(type) {
+	case *kmsg.BrokerRegistrationResponse:
+		b.registered(t, response, cause)
+	case *kmsg.BrokerHeartbeatResponse:
+		b.heard(t, response, cause)
+	case *kmsg.AlterPartitionResponse:
+		b.isrAnswered(t, response, cause)
+	case *kmsg.AllocateProducerIDsResponse:
+		b.idsAllocated(response)
+	case *kmsg.ListOffsetsResponse:
+		b.leaderEndLearned(t, m.From, response, cause)
+	case *kmsg.FetchResponse:
+		if m.From == b.config.Controller {
+			b.metadataFetched(t, response, cause)
+		} else {
+			b.fetched(t, m.From, response, cause)
+		}
+	default:
+		panic(fmt.Sprintf("broker %d: no handler for a response of %s", b.config.ID, m.API()))
+	}
 }
 
 // ask sends the requests of the broker's own that can be sent now.
@@ -268,6 +267,7 @@ func (b *Broker) placeOf(tp kafka.TopicPartition) (at int, ok bool) {
 // Clone gives a broker in the same state; see storage and simdisk for what is shared.
 func (b *Broker) Clone() *Broker {
 	c := *b
+	c.step = turn{}
 	c.disk = b.disk.Clone()
 	c.replicas = make([]*replication.Replica, len(b.replicas))
 	for i, r := range b.replicas {

@@ -17,10 +17,12 @@ type turn struct {
 	sends []simnet.Send
 }
 
-// turn begins a step; what it writes is written at now.
+// turn begins a step; what it writes is written at now. What a step wants sent is taken by the caller before the
+// next one begins: there is one turn a broker, used again.
 func (b *Broker) turn(now kafka.Millis, j *journal.Journal) *turn {
 	b.disk.Now = now
-	return &turn{now: now, node: b.node, j: j}
+	b.step = turn{now: now, node: b.node, j: j, sends: b.step.sends[:0]}
+	return &b.step
 }
 
 // note journals what happened here.
@@ -64,28 +66,29 @@ func (b *Broker) request(t *turn, to kafka.NodeID, r kmsg.Request, most timeout,
 	return call{correlation: b.correlation, to: to, deadline: t.now + most.span, sent: cause, api: kmsg.NameForKey(r.Key()), timeout: most}
 }
 
-// calls lists the places of all calls that may be under way.
-func (b *Broker) calls() []*call {
-	list := []*call{&b.lifecycle.call, &b.metadata.call, &b.isr.call, &b.ids.call}
-	for i := range b.fetchers {
-		list = append(list, &b.fetchers[i].call)
+// callWith gives the call under way of which something is true, nil for none.
+func (b *Broker) callWith(is func(*call) bool) *call {
+	for _, c := range [...]*call{&b.lifecycle.call, &b.metadata.call, &b.isr.call, &b.ids.call} {
+		if c.open() && is(c) {
+			return c
+		}
 	}
-	return list
+	for i := range b.fetchers {
+		if c := &b.fetchers[i].call; c.open() && is(c) {
+			return c
+		}
+	}
+	return nil
 }
 
 // timeOut closes the connections on which an answer has not come in time.
 func (b *Broker) timeOut(t *turn) {
 	for {
-		var late call
-		for _, c := range b.calls() {
-			if c.open() && c.deadline <= t.now {
-				late = *c
-				break
-			}
-		}
-		if !late.open() {
+		c := b.callWith(func(c *call) bool { return c.deadline <= t.now })
+		if c == nil {
 			return
 		}
+		late := *c
 		seq := t.note(late.sent, journal.RequestTimedOut{Server: late.to, API: late.api, Timeout: late.timeout.span, Setting: late.timeout.setting})
 		t.sends = append(t.sends, simnet.Send{To: late.to, Close: simnet.CloseOwn, Cause: seq})
 		b.disconnected(t, late.to, seq)

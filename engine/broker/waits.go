@@ -23,10 +23,8 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 			return due, fmt.Sprintf("answers the write of %s with REQUEST_TIMED_OUT", p.message.From), true
 		}
 	}
-	for _, c := range b.calls() {
-		if c.open() && c.deadline == due {
-			return due, fmt.Sprintf("gives up waiting for the answer of %s to its %s request", c.to, c.api), true
-		}
+	if c := b.callWith(func(c *call) bool { return c.deadline == due }); c != nil {
+		return due, fmt.Sprintf("gives up waiting for the answer of %s to its %s request", c.to, c.api), true
 	}
 	switch due {
 	case b.writesDue():
