@@ -135,7 +135,7 @@ func (b *PartitionChange) elect() Chosen {
 	}
 	if b.Election == UncleanElection {
 		if at := slices.IndexFunc(p.Replicas, b.Acceptable); at >= 0 {
-			return Chosen{p.Replicas[at], false, fmt.Sprintf("nobody who has every committed record is alive, unclean elections are allowed (unclean.leader.election.enable = true), and of the replicas %s, in this order, it is the first that is alive", ids(p.Replicas))}
+			return Chosen{p.Replicas[at], false, fmt.Sprintf("nobody who has every committed record is alive, the election may be unclean (unclean.leader.election.enable = true, or an administrator asked for one), and of the replicas %s, in this order, it is the first that is alive", ids(p.Replicas))}
 		}
 		return Chosen{metadata.NoLeader, true, fmt.Sprintf("none of the replicas %s is alive", ids(p.Replicas))}
 	}
