@@ -23,10 +23,24 @@ type groupJSON struct {
 	Members  []memberJSON     `json:"members"`
 }
 
+// memberJSON is one member. What it owned goes with its generation: none of both if it has never been
+// assigned anything.
 type memberJSON struct {
-	ID         kafka.MemberID        `json:"id"`
-	InstanceID kafka.GroupInstanceID `json:"instance_id,omitempty"`
-	Topics     []string              `json:"topics"`
+	ID                     kafka.MemberID               `json:"id"`
+	InstanceID             kafka.GroupInstanceID        `json:"instance_id,omitempty"`
+	Topics                 []string                     `json:"topics"`
+	Joined                 bool                         `json:"joined,omitempty"`
+	Owned                  map[string][]kafka.Partition `json:"owned,omitempty"`
+	Generation             kafka.GenerationID           `json:"generation,omitempty"`
+	SubscriptionGeneration kafka.GenerationID           `json:"subscription_generation,omitempty"`
+}
+
+// answerJSON is what Kafka makes of a group.
+type answerJSON struct {
+	Assignment partitionsOf                 `json:"assignment"`
+	Error      string                       `json:"error"`
+	EmptyFirst bool                         `json:"empty_first"` // it met a member without topics first
+	Protocols  []assignor.RebalanceProtocol `json:"protocols"`
 }
 
 // drawGroup draws up to 8 topics and 1 to 12 members with any subscriptions, also to topics that do not exist.
@@ -76,7 +90,19 @@ func question(name string, group assignor.Group) string {
 		j.Topics[topic.Name] = topic.PartitionCount
 	}
 	for _, m := range group.Members {
-		j.Members = append(j.Members, memberJSON{ID: m.ID, InstanceID: m.InstanceID, Topics: m.Topics})
+		member := memberJSON{ID: m.ID, InstanceID: m.InstanceID, Topics: m.Topics}
+		member.Joined = m.Generation >= 0
+		member.Generation, member.SubscriptionGeneration = m.Generation, m.SubscriptionGeneration
+		if m.SubscriptionGeneration == 0 {
+			member.SubscriptionGeneration = m.Generation
+		}
+		for _, owned := range m.Owned {
+			if member.Owned == nil {
+				member.Owned = map[string][]kafka.Partition{}
+			}
+			member.Owned[owned.Topic] = owned.Partitions
+		}
+		j.Members = append(j.Members, member)
 	}
 	line, err := json.Marshal(j)
 	if err != nil {
@@ -97,6 +123,15 @@ func assignedBy(a assignor.Assignor, group assignor.Group) partitionsOf {
 		}
 	}
 	return assigned
+}
+
+func readAnswer(t *testing.T, line string) answerJSON {
+	t.Helper()
+	var answer answerJSON
+	if err := json.Unmarshal([]byte(line), &answer); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return answer
 }
 
 // Kafka's RangeAssignor and RoundRobinAssignor give every group the same assignment.
@@ -121,11 +156,8 @@ func TestAssignors(t *testing.T) {
 				}
 			}
 			for i, answer := range answers(t, kafkaProgram(t, "Assignors"), questions) {
-				var theirs partitionsOf
-				if err := json.Unmarshal([]byte(answer), &theirs); err != nil {
-					t.Fatalf("%s: %v", answer, err)
-				}
-				if diff := cmp.Diff(theirs, assignedBy(ours, groups[i])); diff != "" {
+				theirs := readAnswer(t, answer)
+				if diff := cmp.Diff(theirs.Assignment, assignedBy(ours, groups[i])); diff != "" {
 					t.Fatalf("seed %d, group %d: %s\n(-Kafka +ours):\n%s", *seed, i, questions[i], diff)
 				}
 			}

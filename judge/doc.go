@@ -20,9 +20,13 @@
 //	TestStickyRuns          RecordAccumulator places, batches and drains records as engine/client does
 //	TestSticky480Runs       and as Kafka 3.2.3's did
 //	TestAssignors           RangeAssignor and RoundRobinAssignor
+//	TestStickyAssignors     StickyAssignor and CooperativeStickyAssignor, with what members owned before
 //	TestMetadataRecords     MetadataRecordSerde and engine/metadata write and read the same records
 //	TestPartitionChanges    PartitionChangeBuilder elects and changes ISR and ELR as engine/controller does
 //	TestPlacement           StripedReplicaPlacer places replicas as engine/controller does, from the same draws
+//	TestGroups              GroupCoordinatorShard answers, writes and times out as engine/group does, over drawn scripts
+//	TestGroupRecords        GroupCoordinatorRecordSerde and engine/group write and read the same records
+//	TestGroupPartitions     Utils.abs and String.hashCode give a group's partition of __consumer_offsets
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions
 //	TestLibrdkafkaKeyless   and which keys they take for none

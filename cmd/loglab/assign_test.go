@@ -32,6 +32,15 @@ func TestAssignText(t *testing.T) {
 		{"an id with a tab is quoted", "range",
 			`{"topics": {"t0": 1}, "members": [{"id": "a\tb", "topics": ["t0"]}]}`,
 			"\"a\\tb\"\tt0:0\n"},
+		{"§6.3 row S2", "sticky",
+			`{"topics": {"t0": 6}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [2, 1, 0]}, "generation": 1}, {"id": "m2", "topics": ["t0"]}, {"id": "m1", "topics": ["t0"], "owned": {"t0": [3, 4, 5]}, "generation": 1}]}`,
+			"m0\tt0:0,1\nm1\tt0:3,4\nm2\tt0:2,5\n"},
+		{"§6.3 row S2", "cooperative-sticky",
+			`{"topics": {"t0": 6}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [2, 1, 0]}, "generation": 1}, {"id": "m2", "topics": ["t0"]}, {"id": "m1", "topics": ["t0"], "owned": {"t0": [3, 4, 5]}, "generation": 1}]}`,
+			"m0\tt0:0,1\nm1\tt0:3,4\nm2\t-\n(withheld)\tt0:2,5\n"},
+		{"nothing is withheld", "cooperative-sticky",
+			`{"topics": {"t0": 2}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [0, 9]}, "generation": 1}, {"id": "m1", "topics": ["t0"]}]}`,
+			"m0\tt0:0\nm1\tt0:1\n"},
 		{"nobody", "roundrobin", `{"topics": {"t0": 1}, "members": []}`, ""},
 	} {
 		t.Run(test.name+" "+test.assignor, func(t *testing.T) {
@@ -50,6 +59,21 @@ func TestAssignJSON(t *testing.T) {
 	want := `{"assignment":{"m0":{"billing":[0],"orders":[0]},"m1":{"orders":[1]},"m2":{}}}` + "\n"
 	if diff := cmp.Diff(outcome{out: want}, got, cmp.AllowUnexported(outcome{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	group = `{"topics": {"t1": 4, "t0": 4}, "members": [{"id": "m0", "topics": ["t0", "t1"], "owned": {"t0": [0, 1, 2, 3], "t1": [0, 1, 2, 3]}},
+		{"id": "m1", "topics": ["t0", "t1"]}]}`
+	for _, test := range []struct{ assignor, want string }{
+		{"sticky", `{"assignment":{"m0":{"t0":[0,1],"t1":[0,1]},"m1":{"t0":[2,3],"t1":[2,3]}}}`},
+		{"cooperative-sticky", `{"assignment":{"m0":{"t0":[0,1],"t1":[0,1]},"m1":{}},"withheld":{"t0":[2,3],"t1":[2,3]}}`},
+	} {
+		got := runWith(strings.NewReader(group), "assign", "--assignor", test.assignor, "--json")
+		if diff := cmp.Diff(outcome{out: test.want + "\n"}, got, cmp.AllowUnexported(outcome{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.assignor, diff)
+		}
+	}
+	nothing := runWith(strings.NewReader(`{"members": [{"id": "m0"}]}`), "assign", "--assignor", "cooperative-sticky", "--json")
+	if want := `{"assignment":{"m0":{}},"withheld":{}}` + "\n"; nothing.out != want {
+		t.Errorf("nothing withheld: got %q, want %q", nothing.out, want)
 	}
 	empty := runWith(strings.NewReader(`{}`), "assign", "--assignor", "range", "--json")
 	if want := `{"assignment":{}}` + "\n"; empty.out != want {
@@ -90,7 +114,7 @@ func TestAssignBadInput(t *testing.T) {
 		})
 	}
 	got := runWith(strings.NewReader(`{}`), "assign", "--assignor", "best")
-	checkBadInput(t, got, `--assignor: assignor "best" is unknown: allowed are range, roundrobin`)
+	checkBadInput(t, got, `--assignor: assignor "best" is unknown: allowed are cooperative-sticky, range, roundrobin, sticky`)
 }
 
 // 10,000 members and 1,000,000 partitions are allowed; one member more is not.
@@ -107,7 +131,7 @@ func TestAssignBounds(t *testing.T) {
 		text.WriteString("]}")
 		return text.String()
 	}
-	for _, name := range []string{"range", "roundrobin"} {
+	for _, name := range []string{"range", "roundrobin", "sticky", "cooperative-sticky"} {
 		got := runWith(strings.NewReader(group(10_000)), "assign", "--assignor", name, "--json")
 		var document struct {
 			Assignment map[string]map[string][]int `json:"assignment"`

@@ -15,20 +15,41 @@ type Assignor struct {
 	Name string // its name in partition.assignment.strategy's protocol, on the command line and in an address
 	Rule string // the rule, in one or two sentences
 
-	assign func(l layout) [][]TopicPartitions // by index of the member in the layout
+	// assign gives what each member gets, by its index in the layout, and what is withheld.
+	assign func(l layout) (parts [][]TopicPartitions, withheld []TopicPartitions)
 	why    func(l layout, p place) string
+	// cooperative says that members may keep what they own while they join.
+	cooperative bool
 }
+
+// RebalanceProtocol is how the members of a group behave when they join again.
+//
+// Source: enum ConsumerPartitionAssignor.RebalanceProtocol.
+type RebalanceProtocol string
+
+const (
+	Eager       RebalanceProtocol = "EAGER"       // a member gives up all that it owns before it joins
+	Cooperative RebalanceProtocol = "COOPERATIVE" // it keeps all, and gives up what it no longer has afterwards
+)
 
 // place is one assigned partition in its layout.
 type place struct {
 	topicIndex  int // in layout.topics
 	partition   kafka.Partition
-	ownerIndex  int // in layout.members
+	ownerIndex  int // in layout.members; -1 if the partition is withheld
 	beforeIndex int // who got the partition before it, over all topics in order; -1 for the first
 }
 
 // table holds every assignor, sorted by name.
 var table = []Assignor{
+	{
+		Name: "cooperative-sticky",
+		Rule: "As sticky, but members keep what they own while they join: a partition that goes from one to another " +
+			"is withheld until its old owner has given it up, and handed out in the next round.",
+		assign:      assignCooperativeSticky,
+		why:         whyCooperativeSticky,
+		cooperative: true,
+	},
 	{
 		Name: "range",
 		Rule: "Topic by topic, the members in order get consecutive partitions, as many each as the division gives; " +
@@ -43,12 +64,31 @@ var table = []Assignor{
 		assign: assignRoundRobin,
 		why:    whyRoundRobin,
 	},
+	{
+		Name: "sticky",
+		Rule: "Members keep what they owned, as far as each gets about as many; what nobody has goes to those with fewest. " +
+			"With different subscriptions partitions then move until no move makes two members more even.",
+		assign: assignSticky,
+		why:    whySticky,
+	},
 }
 
 // Assign returns the assignment of a group. The group must pass [Group.Check].
 func (a Assignor) Assign(group Group) Assignment {
 	l := newLayout(group)
-	return l.assignment(a.assign(l))
+	parts, withheld := a.assign(l)
+	return l.assignment(parts, withheld)
+}
+
+// SupportedProtocols returns the rebalance protocols that the assignor works with, the better one first. A
+// consumer uses the best one that all its assignors support. The slice is the caller's.
+//
+// Source: interface ConsumerPartitionAssignor, method supportedProtocols.
+func (a Assignor) SupportedProtocols() []RebalanceProtocol {
+	if a.cooperative {
+		return []RebalanceProtocol{Cooperative, Eager}
+	}
+	return []RebalanceProtocol{Eager}
 }
 
 // Why says in one sentence why a partition has the owner that it has in assigned, which is what Assign
@@ -66,7 +106,7 @@ func (a Assignor) Why(group Group, assigned Assignment, tp kafka.TopicPartition)
 		return fmt.Sprintf("%s does not exist: %s has the partitions 0 to %d.", tp, tp.Topic, count-1)
 	}
 	owner, owned := assigned.Owner(tp)
-	if !owned {
+	if !owned && !assigned.Withholds(tp) {
 		return fmt.Sprintf("%s has no owner in this assignment.", tp)
 	}
 	p := place{topicIndex: topicIndex, partition: tp.Partition, ownerIndex: l.memberIndex(owner), beforeIndex: -1}

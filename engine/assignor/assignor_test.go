@@ -13,7 +13,8 @@ import (
 )
 
 // parseGroup reads the short form of the tests: topics "t0:3 t1:2", members "m0 m1{t0} m2/z", where
-// {…} lists the subscribed topics (all if left out) and /z is the instance id.
+// {…} lists the subscribed topics (all if left out) and /z is the instance id. What a member owned stands
+// after = as "m0=t0:0,1;t1:2", and the generation of that after @ (1 if left out).
 func parseGroup(t testing.TB, topics, members string) Group {
 	t.Helper()
 	var group Group
@@ -29,6 +30,10 @@ func parseGroup(t testing.TB, topics, members string) Group {
 	}
 	for _, field := range strings.Fields(members) {
 		member := Member{Topics: all, Generation: -1}
+		field, owned, hasOwned := strings.Cut(field, "=")
+		if hasOwned {
+			member.Owned, member.Generation = parseOwned(t, owned)
+		}
 		head, list, hasList := strings.Cut(strings.TrimSuffix(field, "}"), "{")
 		if hasList {
 			member.Topics = strings.Split(list, ",")
@@ -43,21 +48,51 @@ func parseGroup(t testing.TB, topics, members string) Group {
 	return group
 }
 
-// format writes an assignment as "m0=t0:0,1 t1:0; m1=t0:2; m2=".
+func parseOwned(t testing.TB, text string) ([]TopicPartitions, kafka.GenerationID) {
+	t.Helper()
+	text, at, _ := strings.Cut(text, "@")
+	generation, err := strconv.Atoi(at)
+	if err != nil {
+		generation = 1
+	}
+	var all []TopicPartitions
+	for _, field := range strings.Split(text, ";") {
+		topic, list, _ := strings.Cut(field, ":")
+		owned := TopicPartitions{Topic: topic}
+		for _, number := range strings.Split(list, ",") {
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			owned.Partitions = append(owned.Partitions, kafka.Partition(n))
+		}
+		all = append(all, owned)
+	}
+	return all, kafka.GenerationID(generation)
+}
+
+// format writes an assignment as "m0=t0:0,1 t1:0; m1=t0:2; m2=", with "; withheld t0:3" if there is any.
 func format(a Assignment) string {
 	var members []string
 	for _, member := range a.Members {
-		var topics []string
-		for _, owned := range member.Topics {
-			var partitions []string
-			for _, partition := range owned.Partitions {
-				partitions = append(partitions, strconv.Itoa(int(partition)))
-			}
-			topics = append(topics, owned.Topic+":"+strings.Join(partitions, ","))
-		}
-		members = append(members, string(member.Member)+"="+strings.Join(topics, " "))
+		members = append(members, string(member.Member)+"="+formatTopics(member.Topics))
+	}
+	if len(a.Withheld) > 0 {
+		members = append(members, "withheld "+formatTopics(a.Withheld))
 	}
 	return strings.Join(members, "; ")
+}
+
+func formatTopics(list []TopicPartitions) string {
+	var topics []string
+	for _, owned := range list {
+		var partitions []string
+		for _, partition := range owned.Partitions {
+			partitions = append(partitions, strconv.Itoa(int(partition)))
+		}
+		topics = append(topics, owned.Topic+":"+strings.Join(partitions, ","))
+	}
+	return strings.Join(topics, " ")
 }
 
 func byName(t testing.TB, name string) Assignor {
@@ -70,11 +105,11 @@ func byName(t testing.TB, name string) Assignor {
 }
 
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"range", "roundrobin"}, Names()); diff != "" {
+	if diff := cmp.Diff([]string{"cooperative-sticky", "range", "roundrobin", "sticky"}, Names()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, err := ByName("rang")
-	if want := `assignor "rang" is unknown: allowed are range, roundrobin`; err == nil || err.Error() != want {
+	if want := `assignor "rang" is unknown: allowed are cooperative-sticky, range, roundrobin, sticky`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	for _, name := range Names() {
@@ -154,6 +189,9 @@ func TestGroupCases(t *testing.T) {
 		{"GRP-04 ten topics of three partitions", "roundrobin", topics("t", 10, 3), "c1 c2", []int{15, 15}},
 		{"GRP-04 two topics of six, four members", "range", topics("t", 2, 6), "c1 c2 c3 c4", []int{4, 4, 2, 2}},
 		{"GRP-06 unequal subscriptions", "roundrobin", "t0:1 t1:2 t2:3", "C0{t0} C1{t0,t1} C2", []int{1, 1, 4}},
+		{"GRP-02 ten topics of one partition", "sticky", topics("t", 10, 1), "c1 c2 c3 c4", []int{3, 3, 2, 2}},
+		{"GRP-02 ten topics of one partition", "cooperative-sticky", topics("t", 10, 1), "c1 c2 c3 c4", []int{3, 3, 2, 2}},
+		{"GRP-04 two topics of six, four members", "cooperative-sticky", topics("t", 2, 6), "c1 c2 c3 c4", []int{3, 3, 3, 3}},
 	} {
 		got := counts(byName(t, test.assignor).Assign(parseGroup(t, test.topics, test.members)))
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -185,6 +223,19 @@ func TestWhatIsIgnored(t *testing.T) {
 		want, got := format(byName(t, name).Assign(clean)), format(byName(t, name).Assign(noisy))
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// The names are those of Kafka's supportedProtocols.
+func TestSupportedProtocols(t *testing.T) {
+	for _, name := range Names() {
+		want := []RebalanceProtocol{"EAGER"}
+		if name == "cooperative-sticky" {
+			want = []RebalanceProtocol{"COOPERATIVE", "EAGER"}
+		}
+		if diff := cmp.Diff(want, byName(t, name).SupportedProtocols()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -273,6 +324,33 @@ func TestWhy(t *testing.T) {
 			"t2-1 is partition 5 of 6 in order; after m2 it is the turn of m2; 2 members are passed over, they do not subscribe to t2."},
 		{"roundrobin", "t0:1", "m0{} m1", kafka.TopicPartition{Topic: "t0", Partition: 0},
 			"t0-0 is partition 1 of 1 in order; the turn starts with m1; m0 is passed over, it does not subscribe to t0."},
+		{"sticky", "t0:6", "m0=t0:0,1,2 m1=t0:3,4,5 m2", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"t0-0 stays with m0, which owned it: m0 keeps 2 of the 3 that it owned; 6 / 3 = 2, so each gets 2."},
+		{"sticky", "t0:6", "m0=t0:0,1,2 m1=t0:3,4,5 m2", kafka.TopicPartition{Topic: "t0", Partition: 2},
+			"t0-2 moves from m0 to m2: m0 keeps 2 of the 3 that it owned; 6 / 3 = 2, so each gets 2."},
+		{"cooperative-sticky", "t0:6", "m0=t0:0,1,2 m1=t0:3,4,5 m2", kafka.TopicPartition{Topic: "t0", Partition: 2},
+			"t0-2 moves from m0 to m2: m0 keeps 2 of the 3 that it owned; 6 / 3 = 2, so each gets 2. It is withheld in this round: m0 has to give it up first."},
+		{"sticky", "t0:7", "m0=t0:0,3,6 m2=t0:2,5", kafka.TopicPartition{Topic: "t0", Partition: 3},
+			"t0-3 stays with m0, which owned it."},
+		{"sticky", "t0:7", "m0=t0:0,3,6 m2=t0:2,5", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"Nobody owned t0-1; it goes to m2, whose turn it is of those with less than 3: 7 / 2 = 3 remainder 1, so one gets 4 and each other 3."},
+		{"sticky", "t0:7", "m0=t0:0,3,6 m2=t0:2,5", kafka.TopicPartition{Topic: "t0", Partition: 4},
+			"Nobody owned t0-4; it goes to m0, whose turn it is of those that may have 4: 7 / 2 = 3 remainder 1, so one gets 4 and each other 3."},
+		{"sticky", "t0:5", "m0 m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 4},
+			"Nobody owned t0-4; it goes to m1, whose turn it is of those that may have 2: 5 / 3 = 1 remainder 2, so 2 get 2 and each other 1."},
+		{"cooperative-sticky", "t0:5", "m0=t0:0,1 m1=t0:1,2", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"m0 and m1 claim t0-1 in one generation, so it counts as nobody’s; it goes to m0, whose turn it is of those with less than 2: " +
+				"5 / 2 = 2 remainder 1, so one gets 3 and each other 2. It is withheld in this round: m0 and m1 have to give it up first."},
+		{"sticky", "t0:3", "m0=t0:0@1 m1=t0:0@1 m2=t0:0@2", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"m0, m1 and m2 claim t0-0, two of them in one generation, so it counts as nobody’s; it goes to m0, whose turn it is of those with less than 1: 3 / 3 = 1, so each gets 1."},
+		{"sticky", "t0:4", "m0=t0:0,1@7 m1=t0:1,2@6 m2", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"t0-1 stays with m0, which owned it in generation 7, later than m1."},
+		{"cooperative-sticky", "t0:2 t1:2", "m0{t0}=t0:0;t1:0,1 m1{t1}", kafka.TopicPartition{Topic: "t1", Partition: 1},
+			"m0 owned t1-1 and no longer subscribes to the topic; it goes to m1, the only subscriber. It is withheld in this round: m0 has to give it up first."},
+		{"sticky", "t0:6 t1:1", "m0{t0}=t0:0,1,2,3,4,5 m1", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"t0-1 moves from m0 to m1 for balance: m0 had 5, m1 had 2."},
+		{"sticky", "t0:1 t1:2 t2:3", "m0{t0} m1{t0,t1} m2", kafka.TopicPartition{Topic: "t1", Partition: 1},
+			"Nobody owned t1-1; it goes to m1, which had the fewest of 2 subscribers then, 1."},
 		{"range", "t0:1 t1:1", "m0{t0}", kafka.TopicPartition{Topic: "t1", Partition: 0},
 			"t1-0 has no owner: no member subscribes to t1, or the topic does not exist."},
 		{"range", "t0:3", "m0", kafka.TopicPartition{Topic: "t0", Partition: 3},

@@ -1,17 +1,19 @@
 // Package assignor turns the members of a consumer group and the partitions of its topics into an
 // assignment: pure functions, the same that the leader of a classic group runs.
 //
-// What it models: range and roundrobin, the order of members (static ones first), and the reason for
-// each partition in a sentence.
+// What it models: range, roundrobin, sticky and cooperative-sticky, the order in which each goes through
+// the members, and the reason for each partition in a sentence. The sticky ones do what Kafka's do also
+// where that is not the optimum.
 //
-// What it leaves out: sticky, cooperative-sticky and the broker's own assignors, which later stand in
-// the same table; racks; and when a group rebalances, which is the group coordinator's matter.
+// What it leaves out: the broker's own assignors, which later stand in the same table; racks; and when a
+// group rebalances, which is the group coordinator's matter.
 //
 // Invariants:
 //
 //   - An assignment depends on its input alone, not on the order in which members, topics or
 //     subscriptions are given.
-//   - Every partition of a subscribed topic has exactly one owner, and its owner subscribes to the topic.
+//   - Every partition of a subscribed topic has exactly one owner, and its owner subscribes to the topic;
+//     but cooperative-sticky withholds a partition that somebody else has to give up first.
 //   - Every member is in the assignment, with or without partitions.
 //
 // Names and ids are compared byte by byte. Java compares UTF-16 units, which differs only for ids with

@@ -33,12 +33,16 @@ type Member struct {
 	// Topics are the topics it subscribes to. One that Group.Topics lacks is ignored, and a repeated one
 	// counts once.
 	Topics []string
-	// Owned are the partitions that it held before this rebalance. Range and roundrobin do not look at
-	// them.
+	// Owned are the partitions that it held before this rebalance, each once. Range and roundrobin do not
+	// look at them.
 	Owned []TopicPartitions
 	// Generation is the one in which it came to own them; -1 if none. Range and roundrobin do not look
 	// at it.
 	Generation kafka.GenerationID
+	// SubscriptionGeneration is the one that stands in its subscription; 0 if that is Generation. It is
+	// another if the member joined again before it got an assignment, and -1 if it was thrown out of the
+	// group since, or tells none. The sticky assignors compare another member's claim with it.
+	SubscriptionGeneration kafka.GenerationID
 }
 
 // TopicPartitions are partitions of one topic.

@@ -36,12 +36,17 @@ func newLayout(group Group) layout {
 	for i, topic := range topics {
 		indexOf[topic.name] = i
 	}
+	var existing []int // indexes of the member's topics; often the same as those of the member before
 	for memberIndex, member := range members {
-		for _, name := range member.Topics {
-			i, exists := indexOf[name]
-			if !exists {
-				continue
+		if memberIndex == 0 || !slices.Equal(member.Topics, members[memberIndex-1].Topics) {
+			existing = existing[:0]
+			for _, name := range member.Topics {
+				if i, exists := indexOf[name]; exists {
+					existing = append(existing, i)
+				}
 			}
+		}
+		for _, i := range existing {
 			subscribers := topics[i].subscribers
 			if len(subscribers) > 0 && subscribers[len(subscribers)-1] == memberIndex {
 				continue // the member names the topic twice
@@ -67,14 +72,14 @@ func compareMembers(a, b Member) int {
 	return cmp.Or(cmp.Compare(a.InstanceID, b.InstanceID), cmp.Compare(a.ID, b.ID))
 }
 
-// assignment turns what each member of the layout got into an Assignment.
-func (l layout) assignment(parts [][]TopicPartitions) Assignment {
+// assignment turns what each member of the layout got, and what nobody got, into an Assignment.
+func (l layout) assignment(parts [][]TopicPartitions, withheld []TopicPartitions) Assignment {
 	members := make([]MemberAssignment, len(l.members))
 	for i, member := range l.members {
 		members[i] = MemberAssignment{Member: member.ID, Topics: parts[i]}
 	}
 	slices.SortFunc(members, func(a, b MemberAssignment) int { return cmp.Compare(a.Member, b.Member) })
-	return Assignment{Members: members}
+	return Assignment{Members: members, Withheld: withheld}
 }
 
 // memberIndex returns where a member stands in the layout, or -1.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -40,6 +38,46 @@ func randomGroup(rnd *prng.Rand, static bool) Group {
 	return group
 }
 
+// randomClaims lets members claim partitions of three generations: in half of the groups what they were
+// assigned before some left, in the others anything, also several the same one.
+func randomClaims(rnd *prng.Rand, group *Group, assign func(Group) Assignment) {
+	if rnd.IntN(2) == 0 {
+		nextRound(group, assign(*group), 1)
+		for i := range group.Members {
+			if rnd.IntN(4) == 0 {
+				group.Members[i].Owned, group.Members[i].Generation = nil, -1
+			}
+		}
+		return
+	}
+	for i := range group.Members {
+		member := &group.Members[i]
+		member.Generation = kafka.GenerationID(1 + rnd.IntN(3))
+		for _, topic := range group.Topics {
+			owned := TopicPartitions{Topic: topic.Name}
+			for p := range topic.PartitionCount {
+				if rnd.IntN(4) == 0 {
+					owned.Partitions = append(owned.Partitions, kafka.Partition(p))
+				}
+			}
+			if len(owned.Partitions) > 0 {
+				member.Owned = append(member.Owned, owned)
+			}
+		}
+	}
+}
+
+// nextRound makes every member own what it was assigned.
+func nextRound(group *Group, assigned Assignment, generation kafka.GenerationID) {
+	for i := range group.Members {
+		for _, part := range assigned.Members {
+			if part.Member == group.Members[i].ID {
+				group.Members[i].Owned, group.Members[i].Generation = part.Topics, generation
+			}
+		}
+	}
+}
+
 func shuffle[T any](rnd *prng.Rand, items []T) {
 	for i := len(items) - 1; i > 0; i-- {
 		j := rnd.IntN(i + 1)
@@ -47,11 +85,13 @@ func shuffle[T any](rnd *prng.Rand, items []T) {
 	}
 }
 
-// Every partition of a subscribed topic has exactly one owner, who subscribes to it; nothing else is
-// assigned; everything is sorted.
+// Every partition of a subscribed topic has exactly one owner, who subscribes to it, or is withheld;
+// nothing else is assigned; everything is sorted.
 func TestEveryPartitionHasOneSubscribedOwner(t *testing.T) {
 	for seed := uint64(1); seed <= 2000; seed++ {
-		group := randomGroup(prng.New(seed), true)
+		rnd := prng.New(seed)
+		group := randomGroup(rnd, true)
+		randomClaims(rnd, &group, byName(t, "sticky").Assign)
 		want := map[kafka.TopicPartition]bool{}
 		subscribes := map[string]bool{} // "member topic"
 		for _, member := range group.Members {
@@ -95,6 +135,15 @@ func TestEveryPartitionHasOneSubscribedOwner(t *testing.T) {
 					}
 				}
 			}
+			for _, list := range assigned.Withheld {
+				for _, p := range list.Partitions {
+					tp := kafka.TopicPartition{Topic: list.Topic, Partition: p}
+					if got[tp] || name != "cooperative-sticky" || !assigned.Withholds(tp) {
+						t.Fatalf("seed %d, %s: %s is withheld and has an owner", seed, name, tp)
+					}
+					got[tp] = true
+				}
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("seed %d, %s: assigned partitions (-want +got):\n%s", seed, name, diff)
 			}
@@ -109,6 +158,7 @@ func TestOrderOfTheInputDoesNotMatter(t *testing.T) {
 	for seed := uint64(1); seed <= 1000; seed++ {
 		rnd := prng.New(seed)
 		group := randomGroup(rnd, true)
+		randomClaims(rnd, &group, byName(t, "sticky").Assign)
 		for _, name := range Names() {
 			a := byName(t, name)
 			want := format(a.Assign(group))
@@ -118,6 +168,8 @@ func TestOrderOfTheInputDoesNotMatter(t *testing.T) {
 			for i := range other.Members {
 				other.Members[i].Topics = slices.Clone(other.Members[i].Topics)
 				shuffle(rnd, other.Members[i].Topics)
+				other.Members[i].Owned = slices.Clone(other.Members[i].Owned)
+				shuffle(rnd, other.Members[i].Owned)
 			}
 			if got := format(a.Assign(other)); got != want {
 				t.Fatalf("seed %d, %s: another order gives another assignment\n got %s\nwant %s", seed, name, got, want)
@@ -129,7 +181,9 @@ func TestOrderOfTheInputDoesNotMatter(t *testing.T) {
 // Every assigned partition has a reason that names its owner.
 func TestWhyNeverFails(t *testing.T) {
 	for seed := uint64(1); seed <= 200; seed++ {
-		group := randomGroup(prng.New(seed), true)
+		rnd := prng.New(seed)
+		group := randomGroup(rnd, true)
+		randomClaims(rnd, &group, byName(t, "sticky").Assign)
 		for _, name := range Names() {
 			a := byName(t, name)
 			assigned := a.Assign(group)
@@ -140,79 +194,6 @@ func TestWhyNeverFails(t *testing.T) {
 						t.Fatalf("seed %d, %s: no reason for %s", seed, name, tp)
 					}
 				}
-			}
-		}
-	}
-}
-
-// franzAssign lets franz-go's balancer assign the group.
-func franzAssign(t *testing.T, balancer kgo.GroupBalancer, group Group) Assignment {
-	t.Helper()
-	var members []kmsg.JoinGroupResponseMember
-	for _, member := range group.Members {
-		metadata := kmsg.NewConsumerMemberMetadata()
-		metadata.Topics = member.Topics
-		m := kmsg.NewJoinGroupResponseMember()
-		m.MemberID = string(member.ID)
-		if member.InstanceID != "" {
-			m.InstanceID = kmsg.StringPtr(string(member.InstanceID))
-		}
-		m.ProtocolMetadata = metadata.AppendTo(nil)
-		members = append(members, m)
-	}
-	slices.SortFunc(members, func(a, b kmsg.JoinGroupResponseMember) int { return strings.Compare(a.MemberID, b.MemberID) })
-	memberBalancer, _, err := balancer.MemberBalancer(members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	topics := map[string]int32{}
-	for _, topic := range group.Topics {
-		topics[topic.Name] = topic.PartitionCount
-	}
-	plan, err := memberBalancer.(kgo.GroupMemberBalancerOrError).BalanceOrError(topics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var assigned Assignment
-	for _, part := range plan.IntoSyncAssignment() {
-		byTopic, err := kgo.ParseConsumerSyncAssignment(part.MemberAssignment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		member := MemberAssignment{Member: kafka.MemberID(part.MemberID)}
-		for topic, partitions := range byTopic {
-			owned := TopicPartitions{Topic: topic}
-			for _, p := range partitions {
-				owned.Partitions = append(owned.Partitions, kafka.Partition(p))
-			}
-			slices.Sort(owned.Partitions)
-			member.Topics = append(member.Topics, owned)
-		}
-		slices.SortFunc(member.Topics, func(a, b TopicPartitions) int { return strings.Compare(a.Topic, b.Topic) })
-		assigned.Members = append(assigned.Members, member)
-	}
-	slices.SortFunc(assigned.Members, func(a, b MemberAssignment) int { return strings.Compare(string(a.Member), string(b.Member)) })
-	return assigned
-}
-
-// Judge: franz-go. Its round robin does not put static members first (row #7), so there all are dynamic.
-func TestEqualsFranz(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		balancer kgo.GroupBalancer
-		static   bool
-	}{
-		{"range", kgo.RangeBalancer(), true},
-		{"roundrobin", kgo.RoundRobinBalancer(), false},
-	} {
-		for seed := uint64(1); seed <= 2000; seed++ {
-			group := randomGroup(prng.New(seed), test.static)
-			if len(group.Members) == 0 {
-				continue
-			}
-			want, got := format(franzAssign(t, test.balancer, group)), format(byName(t, test.name).Assign(group))
-			if got != want {
-				t.Fatalf("seed %d, %s of %+v:\n got %s\nwant %s", seed, test.name, group, got, want)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 //
 // Simplified: range does not look at racks. Kafka's first gives a member partitions with a replica in
 // its own rack, if client.rack is set and the racks of the replicas differ (KIP-881).
-func assignRange(l layout) [][]TopicPartitions {
+func assignRange(l layout) ([][]TopicPartitions, []TopicPartitions) {
 	parts := make([][]TopicPartitions, len(l.members))
 	for _, topic := range l.topics {
 		all := make([]kafka.Partition, topic.partitionCount)
@@ -28,7 +28,7 @@ func assignRange(l layout) [][]TopicPartitions {
 			parts[memberIndex] = append(parts[memberIndex], TopicPartitions{topic.name, all[start:end:end]})
 		}
 	}
-	return parts
+	return parts, nil
 }
 
 // rangeOf returns the run [start, end) of the subscriber number i, from 0, of m.

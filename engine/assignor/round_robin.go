@@ -11,7 +11,7 @@ import (
 // goes round its subscribers, so it is enough to find where it enters the topic.
 //
 // Source: class RoundRobinAssignor.
-func assignRoundRobin(l layout) [][]TopicPartitions {
+func assignRoundRobin(l layout) ([][]TopicPartitions, []TopicPartitions) {
 	parts := make([][]TopicPartitions, len(l.members))
 	turn := 0 // index of the member whose turn it is; len(l.members) means the first again
 	for _, topic := range l.topics {
@@ -24,7 +24,7 @@ func assignRoundRobin(l layout) [][]TopicPartitions {
 		}
 		turn = subscribers[(first+topic.partitionCount-1)%m] + 1
 	}
-	return parts
+	return parts, nil
 }
 
 // everyNth returns the partitions start, start+step, … below partitionCount.

@@ -2,7 +2,6 @@ package partitions
 
 import (
 	"loglab/engine"
-	"loglab/engine/assignor"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
 	"loglab/engine/storage"
@@ -67,7 +66,7 @@ func groupSettings() []labs.Setting {
 		{Name: "partitions", Label: "Partitions", Default: "4", Min: 1, Max: engine.MaxPartitions},
 		{Name: "baseline", Label: "Baseline partitions", Default: "4", Min: 1, Max: engine.MaxPartitions, Help: "the count before you changed it"},
 		{Name: "consumers", Label: "Consumers", Default: "6", Min: 0, Max: engine.MaxMembers, Help: "in one group"},
-		{Name: "assignor", Label: "Assignor", Default: "range", Options: assignor.Names()},
+		{Name: "assignor", Label: "Assignor", Default: "range", Options: []string{"range", "roundrobin"}},
 		{Name: "work", Label: "Work per record, ms", Default: "0", Min: 0, Max: 1000, Help: "what a consumer needs for one record; a tick is 10 ms"},
 		{Name: "destination", Label: "Destination checks", Default: "nothing", Options: []string{"nothing", "versions"}},
 		{Name: "metadata", Label: "Metadata age, ms", Default: "100", Min: 10, Max: 300_000, Help: "metadata.max.age.ms: when clients learn of new partitions; Kafka’s default is 300,000"},

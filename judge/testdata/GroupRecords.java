@@ -1,0 +1,67 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
+import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
+import org.apache.kafka.coordinator.group.generated.GroupMetadataKey;
+import org.apache.kafka.coordinator.group.generated.GroupMetadataValue;
+import org.apache.kafka.coordinator.group.generated.OffsetCommitKey;
+import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
+
+/**
+ * Reads records of __consumer_offsets, "KEY VALUE" in hex, one a line, "-" for no value. Answers what it read, and key
+ * and value as it writes them again. A line "partition GROUP" is answered with the group's partition of 50.
+ */
+public class GroupRecords {
+    private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        StringBuilder out = new StringBuilder();
+        for (String line; (line = in.readLine()) != null;)
+            out.append(answer(line.split(" ", 2))).append('\n');
+        System.out.write(out.toString().getBytes("UTF-8"));
+        System.out.flush();
+    }
+
+    private static String answer(String[] words) {
+        if (words[0].equals("partition"))
+            return String.valueOf(Utils.abs(words[1].hashCode()) % 50);
+        ByteBuffer key = ByteBuffer.wrap(HexFormat.of().parseHex(words[0]));
+        ByteBuffer value = words[1].equals("-") ? null : ByteBuffer.wrap(HexFormat.of().parseHex(words[1]));
+        CoordinatorRecord record = SERDE.deserialize(key, value);
+        return text(record) + " | " + HexFormat.of().formatHex(SERDE.serializeKey(record)) + " " + hexOrNone(SERDE.serializeValue(record));
+    }
+
+    private static String text(CoordinatorRecord record) {
+        Object value = record.value() == null ? null : record.value().message();
+        if (record.key() instanceof OffsetCommitKey k) {
+            String text = "offset " + k.group() + " " + k.topic() + " " + k.partition();
+            if (value == null)
+                return text + " gone";
+            OffsetCommitValue v = (OffsetCommitValue) value;
+            ByteBuffer id = ByteBuffer.allocate(16).putLong(v.topicId().getMostSignificantBits()).putLong(v.topicId().getLeastSignificantBits());
+            return text + " v" + record.value().version() + " " + v.offset() + " " + v.leaderEpoch() + " [" + v.metadata() + "] " +
+                v.commitTimestamp() + " " + v.expireTimestamp() + " " + HexFormat.of().formatHex(id.array());
+        }
+        GroupMetadataKey k = (GroupMetadataKey) record.key();
+        if (value == null)
+            return "group " + k.group() + " gone";
+        GroupMetadataValue v = (GroupMetadataValue) value;
+        List<String> members = new ArrayList<>();
+        for (GroupMetadataValue.MemberMetadata m : v.members())
+            members.add(m.memberId() + "," + m.groupInstanceId() + "," + m.clientId() + "," + m.clientHost() + "," + m.rebalanceTimeout() + "," +
+                m.sessionTimeout() + "," + HexFormat.of().formatHex(m.subscription()) + "," + HexFormat.of().formatHex(m.assignment()));
+        return "group " + k.group() + " v" + record.value().version() + " " + v.protocolType() + " " + v.generation() + " " + v.protocol() + " " +
+            v.leader() + " " + v.currentStateTimestamp() + " [" + String.join(" ", members) + "]";
+    }
+
+    private static String hexOrNone(byte[] bytes) {
+        return bytes == null ? "-" : HexFormat.of().formatHex(bytes);
+    }
+}
