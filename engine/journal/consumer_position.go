@@ -24,7 +24,7 @@ func (b PositionValidated) Text() string {
 
 // Sentence gives the comparison.
 func (b PositionValidated) Sentence() string {
-	return fmt.Sprintf("The new leader of %s has epoch %d up to offset %d, which is not below the position %d: nothing that was read is missing there, and reading goes on.",
+	return fmt.Sprintf("The leader of %s has epoch %d up to offset %d, which is not below the position %d: nothing that was read is missing there, and reading goes on.",
 		b.TopicPartition, b.Epoch, b.EndOffset, b.Position)
 }
 

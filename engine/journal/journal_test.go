@@ -19,10 +19,7 @@ import (
 var orders3 = kafka.TopicPartition{Topic: "orders", Partition: 3}
 
 // samples holds one body of each kind with its text and its sentence.
-var samples = []struct {
-	body           Body
-	text, sentence string
-}{
+var samples = []sample{
 	{CommandGiven{"pause c1"}, "pause c1", "You gave the command: pause c1."},
 	{CommandRejected{"pause c9", "there is no node c9"}, "pause c9: there is no node c9",
 		`The command "pause c9" could not apply: there is no node c9. Nothing was changed.`},
@@ -85,6 +82,72 @@ var samples = []struct {
 		"The leader of orders-3 asks the controller to change the in-sync replicas from 1, 2, 3 to 1, 2: broker 3 has not been caught up for more than replica.lag.time.max.ms = 30,000 ms. Until it is answered, the larger set decides about the high watermark."},
 	{ISRCommitted{orders3, []kafka.BrokerID{1, 2}, 7}, "orders-3 isr=1,2 partition-epoch=7",
 		"The controller has agreed: the in-sync replicas of orders-3 are 1, 2 (partition epoch 7)."},
+	{LogStartOffsetMoved{orders3, 0, 4, true}, "orders-3 0→4 leader=true",
+		"orders-3: the log start offset moved from 0 to 4, as DeleteRecords asked. No record below it can be read any more; it may move up to the high watermark. The bytes stay until retention removes their segments."},
+	{DeletionParked{"admin", 60000}, "from=admin timeout=60000",
+		"The DeleteRecords request of admin is answered when the logs of all live replicas begin where it said, at most after its time-out of 60,000 ms."},
+	{CoordinatorNotFound{"billing", "COORDINATOR_NOT_AVAILABLE", "__consumer_offsets does not exist yet"}, "billing COORDINATOR_NOT_AVAILABLE: __consumer_offsets does not exist yet",
+		"FindCoordinator of group billing is answered with COORDINATOR_NOT_AVAILABLE: __consumer_offsets does not exist yet. The client asks again after retry.backoff.ms."},
+	{OffsetsTopicRefused{"__consumer_offsets", 3, "INVALID_REPLICATION_FACTOR", "Unable."}, "__consumer_offsets replication.factor=3 INVALID_REPLICATION_FACTOR: Unable.",
+		"The controller did not create __consumer_offsets with offsets.topic.replication.factor = 3. Unable. Until it can be created no group has a coordinator."},
+	{CoordinatorElected{orders3, 2, 1, 4}, "orders-3 epoch=2 records=1 leo=4",
+		"The leader of orders-3 is the coordinator of the groups whose id hashes to it: since leader epoch 2 that is this broker. It reads the log up to its end, offset 4, and so learns of groups and offsets from 1 record."},
+	{NotCoordinator{"c1", "Heartbeat", "billing", orders3, -1}, "from=c1 Heartbeat billing orders-3 leader=-1",
+		"The Heartbeat request of c1 is answered with NOT_COORDINATOR: group billing lives on orders-3, of which this broker knows no leader. The client looks for the coordinator again."},
+	{GroupWriteParked{orders3, 4, 5000}, "orders-3 waits=4 timeout=5000",
+		"orders-3: what the coordinator wrote counts when every in-sync replica has it: when the high watermark is 4. Who asked for it waits at most offsets.commit.timeout.ms = 5,000 ms."},
+	{GroupAppendFailed{orders3, "NOT_ENOUGH_REPLICAS", "too few"}, "orders-3 NOT_ENOUGH_REPLICAS: too few",
+		"orders-3: the coordinator could not write: NOT_ENOUGH_REPLICAS, too few. Nothing was appended."},
+	{CoordinatorFound{"billing", "b2"}, "billing b2",
+		"The coordinator of group billing is b2: it leads the group's partition of __consumer_offsets."},
+	{CoordinatorLost{"billing", "b2", "Heartbeat was answered with NOT_COORDINATOR"}, "billing b2: Heartbeat was answered with NOT_COORDINATOR",
+		"b2 does not count as the coordinator of group billing any more: Heartbeat was answered with NOT_COORDINATOR. The client asks for it again."},
+	{JoinSent{"billing", "its process has started", "", -1, []string{"range"}, nil}, "billing generation=-1 [range] owned=[]: its process has started",
+		"Sends JoinGroup for group billing: its process has started. It owns no partition while it joins."},
+	{AssignmentComputed{"billing", 3, "cooperative-sticky", []MemberShare{{"billing-1-x", []kafka.TopicPartition{orders3}}, {"billing-2-y", nil}}, []kafka.TopicPartition{{Topic: "orders", Partition: 1}}}, "billing generation=3 cooperative-sticky billing-1-x=[orders-3] billing-2-y=[] withheld=[orders-1]",
+		"As the leader of group billing in generation 3 it works out the assignment by the cooperative-sticky assignor: billing-1-x gets orders-3; billing-2-y gets none. Nobody gets orders-1 in this round: whoever owns it must give it up first."},
+	{PartitionsTaken{"billing", 3, "range", []kafka.TopicPartition{{Topic: "orders", Partition: 1}, orders3}, []kafka.TopicPartition{orders3}}, "billing generation=3 range [orders-1 orders-3] added=[orders-3]",
+		"Owns orders-1, orders-3 in generation 3 of group billing; orders-3 is new."},
+	{PartitionsRevoked{"billing", []kafka.TopicPartition{orders3}, true, 2}, "billing [orders-3] COOPERATIVE",
+		"Gives up orders-3 of group billing: a cooperative member gives up only what others get, and then joins once more. 2 records that poll had returned and nobody had begun with are dropped."},
+	{PartitionsLost{"billing", []kafka.TopicPartition{orders3}}, "billing [orders-3]",
+		"Lost orders-3 of group billing: it is not a member any more, others may own them already. Nothing can be committed for them."},
+	{MembershipLost{"billing", "Heartbeat", "UNKNOWN_MEMBER_ID", "billing-1-x", 3}, "billing billing-1-x generation=3 Heartbeat UNKNOWN_MEMBER_ID",
+		"Heartbeat of group billing was answered with UNKNOWN_MEMBER_ID: in generation 3 it is a member no more. It joins again when its application polls."},
+	{PollIntervalExceeded{"billing", 300000, false}, "billing 300000ms",
+		"The application has not polled for max.poll.interval.ms = 300,000 ms: the client leaves the group by itself, while the application goes on working."},
+	{ConsumerClosed{"billing", "it is no member"}, "billing no LeaveGroup: it is no member",
+		"The consumer is closed. It sends no LeaveGroup to group billing: it is no member."},
+	{ConsumerFailed{"billing", "JoinGroup", "INCONSISTENT_GROUP_PROTOCOL"}, "billing JoinGroup INCONSISTENT_GROUP_PROTOCOL",
+		"JoinGroup of group billing failed with INCONSISTENT_GROUP_PROTOCOL, which no retry mends: poll throws it, and the application ends."},
+	{PositionCommitted{"billing", orders3, 5, "earliest"}, "billing orders-3 committed=5",
+		"Reading of orders-3 begins at offset 5, which group billing has committed."},
+	{RecordProcessed{"billing", orders3, 6, 0, 2, "The sink applies its effect once more"}, "billing orders-3@6 times=2 The sink applies its effect once more",
+		"Processed the record of orders-3 at offset 6 once more: it is the 2nd time in group billing. The sink applies its effect once more."},
+	{ProcessingFailed{orders3, 2, 3, "after 3 attempts it goes to the dead-letter topic orders.DLT"}, "orders-3@2 attempt=3: after 3 attempts it goes to the dead-letter topic orders.DLT",
+		"The handler failed at the record of orders-3 at offset 2, attempt 3: after 3 attempts it goes to the dead-letter topic orders.DLT."},
+	{DeadLetterSent{orders3, 2, kafka.TopicPartition{Topic: "orders.DLT"}, 0}, "orders-3@2 → orders.DLT-0@0",
+		"The record of orders-3 at offset 2 stands in the dead-letter topic: orders.DLT-0, offset 0."},
+	{CommitSent{"billing", "commitSync after the batch", 3, []CommitOffset{{orders3, 5}}}, "billing generation=3 orders-3→5: commitSync after the batch",
+		"Commits orders-3→5 for group billing (commitSync after the batch)."},
+	{CommitAccepted{"billing", []CommitOffset{{orders3, 5}}}, "billing orders-3→5",
+		"The commit of orders-3→5 for group billing is done."},
+	{CommitFailed{"billing", []CommitOffset{{orders3, 5}}, "UNKNOWN_MEMBER_ID", "commitSync throws, and the application polls"}, "billing orders-3→5 UNKNOWN_MEMBER_ID: commitSync throws, and the application polls",
+		"The commit of orders-3→5 for group billing failed with UNKNOWN_MEMBER_ID: commitSync throws, and the application polls."},
+	{CrashArmed{"after processing orders-0 @6"}, "after processing orders-0 @6",
+		"It will crash after processing orders-0 @6."},
+	{ConsumerCrashed{"before commit"}, "before commit",
+		"The process crashes before commit. What it had not committed it has forgotten; the group does not notice before its session ends."},
+	{SinkFull{orders3, 6, 2, 400}, "orders-3@6 capacity=2 wait=400ms",
+		"The record of orders-3 at offset 6 waits 400 ms for the sink, which takes 2 effects a tick of all consumers together."},
+	{PositionMoved{orders3, 7, 3, "you asked for it"}, "orders-3 7→3 you asked for it",
+		"seek moves the position in orders-3 to 3: you asked for it. What is committed stays as it is."},
+	{OffsetsReset{"billing", "earliest", []OffsetChange{{orders3, 5, 0}, {kafka.TopicPartition{Topic: "orders"}, -1, 2}}}, "billing to earliest: orders-3 5→0 orders-0 none→2",
+		"The offsets of group billing are set to earliest: orders-3 5→0, orders-0 none→2. The log is as it was."},
+	{ResetFailed{"billing", "TimeoutException", "no coordinator answered"}, "billing TimeoutException: no coordinator answered",
+		"The offsets of group billing could not be reset (TimeoutException): no coordinator answered. They stay as they are."},
+	{ResetRefused{"billing", "Stable", 2}, "billing state=Stable members=2",
+		"The offsets of group billing are not reset: the tool does that only while a group is inactive, and this one is Stable with 2 members."},
 	{ISRProposalFailed{orders3, "INELIGIBLE_REPLICA"}, "orders-3 INELIGIBLE_REPLICA",
 		"The change of the in-sync replicas of orders-3 was answered with INELIGIBLE_REPLICA: what held before holds."},
 	{ProduceParked{"p0", []WaitsFor{{orders3, 44}}, 30000}, "from=p0 waits=orders-3 at 44 timeout=30000",
@@ -180,7 +243,7 @@ var samples = []struct {
 		"Read 2 records of orders-3; the position moves from 42 to 44. 1 record before the position came along, because a response begins with the whole batch that holds it."},
 	{FetchFailed{orders3, 42, "OFFSET_OUT_OF_RANGE"}, "orders-3 @42 OFFSET_OUT_OF_RANGE", "The fetch of orders-3 at offset 42 was answered with OFFSET_OUT_OF_RANGE."},
 	{PositionValidated{orders3, 42, 4, 50}, "orders-3 @42 epoch=4 end=50",
-		"The new leader of orders-3 has epoch 4 up to offset 50, which is not below the position 42: nothing that was read is missing there, and reading goes on."},
+		"The leader of orders-3 has epoch 4 up to offset 50, which is not below the position 42: nothing that was read is missing there, and reading goes on."},
 	{LogTruncationDetected{orders3, 42, 4, 4, 40, "earliest"}, "orders-3 @42 epoch=4 leader epoch=4 end=40 auto.offset.reset=earliest",
 		"The log of orders-3 was truncated: the position is 42, last record of epoch 4, but the new leader has epoch 4 only up to offset 40. Records from there on were read and are in the log no longer. Reading goes on at offset 40."},
 	{PreferredReplicaChosen{orders3, "b2", "zone-b", 300000}, "orders-3 b2 client.rack=zone-b for 300000ms",
@@ -215,7 +278,7 @@ func TestStickySwitchWords(t *testing.T) {
 
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
-	for _, s := range samples {
+	for _, s := range slices.Concat(samples, groupSamples) {
 		kinds = append(kinds, s.body.Kind())
 		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
 			t.Errorf("%s calls itself %s", name, s.body.Kind())

@@ -5,7 +5,8 @@ var kinds = [...]Body{
 	CommandGiven{}, CommandRejected{}, NodePaused{}, NodeResumed{}, TimePassed{}, RequestRefused{},
 	MessageSent{}, MessageDelivered{}, MessageLost{}, MessageHeld{}, ConnectionReset{}, LinkChanged{},
 	BrokerStarted{}, BrokerStopped{}, ShutdownBegun{}, ProcessKilled{}, DiskWiped{}, PowerLost{}, DiskSpeedChanged{}, RegistrationFailed{}, MetadataFollowed{}, LogOpened{},
-	LeadershipTaken{}, FollowingBegun{}, LeaderlessLearned{}, BatchReplicated{}, HighWatermarkFollowed{}, LogTruncated{}, ReplicaFetchFailed{},
+	CoordinatorNotFound{}, OffsetsTopicRefused{}, CoordinatorElected{}, NotCoordinator{}, GroupWriteParked{}, GroupAppendFailed{},
+	LeadershipTaken{}, FollowingBegun{}, LeaderlessLearned{}, BatchReplicated{}, HighWatermarkFollowed{}, LogTruncated{}, LogStartOffsetMoved{}, DeletionParked{}, ReplicaFetchFailed{},
 	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{}, ProducerStateExpired{},
 	ConnectionLost{}, RequestTimedOut{}, RequestFailed{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
@@ -15,6 +16,13 @@ var kinds = [...]Body{
 	BatchRetried{}, BatchSplit{}, BatchExpired{}, ProducerIDAssigned{}, ProducerEpochBumped{}, ProducerMemoryLost{},
 	MetadataLearned{}, PartitionsAssigned{}, PositionReset{}, FetchParked{}, RecordsRead{}, FetchFailed{}, EventSeenLate{},
 	PositionValidated{}, LogTruncationDetected{}, PreferredReplicaChosen{},
+	CoordinatorFound{}, CoordinatorLost{}, JoinSent{}, AssignmentComputed{}, PartitionsTaken{}, PartitionsRevoked{}, PartitionsLost{},
+	MembershipLost{}, PollIntervalExceeded{}, ConsumerClosed{}, ConsumerFailed{}, PositionCommitted{},
+	RecordProcessed{}, ProcessingFailed{}, DeadLetterSent{}, CommitSent{}, CommitAccepted{}, CommitFailed{},
+	CrashArmed{}, ConsumerCrashed{}, SinkFull{}, PositionMoved{}, OffsetsReset{}, ResetRefused{}, ResetFailed{},
+	MemberIDGiven{}, MemberJoined{}, RebalanceStarted{}, InitialDelayExtended{}, JoinPhaseEnded{}, JoinPhaseProlonged{}, SyncGroupParked{},
+	GroupStable{}, GroupEmpty{}, MemberRemoved{}, StaticMemberReplaced{}, GroupRequestRefused{}, OffsetCommitted{}, OffsetsRemoved{}, GroupDeleted{},
+	GroupsLoaded{}, CoordinatorResigned{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.

@@ -12,7 +12,7 @@ type TopicCreated struct {
 	Topic             string             `json:"topic"`
 	Partitions        int                `json:"partitions"`
 	ReplicationFactor int                `json:"replication_factor"`
-	Replicas          [][]kafka.BrokerID `json:"replicas,omitempty"` // by partition, the preferred leader first; nil where there is one broker
+	Replicas          [][]kafka.BrokerID `json:"replicas,omitempty"` // by partition, the preferred leader first; nil where there is one broker, and of __consumer_offsets
 }
 
 // Kind gives the kind's name.

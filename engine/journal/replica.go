@@ -141,6 +141,48 @@ func are(n int) string {
 	return "are"
 }
 
+// LogStartOffsetMoved says that a replica's log begins later, though its segments are still there.
+type LogStartOffsetMoved struct {
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	From           kafka.Offset         `json:"from"`
+	To             kafka.Offset         `json:"to"`
+	Leader         bool                 `json:"leader"` // an administrator asked the leader; false: a follower learned it from the leader
+}
+
+// Kind gives the kind's name.
+func (LogStartOffsetMoved) Kind() string { return "LogStartOffsetMoved" }
+
+// Text gives the offsets.
+func (b LogStartOffsetMoved) Text() string {
+	return fmt.Sprintf("%s %d→%d leader=%t", b.TopicPartition, b.From, b.To, b.Leader)
+}
+
+// Sentence gives the offsets and the rule.
+func (b LogStartOffsetMoved) Sentence() string {
+	s := fmt.Sprintf("%s: the log start offset moved from %s to %s", b.TopicPartition, kafka.Thousands(b.From), kafka.Thousands(b.To))
+	if !b.Leader {
+		return s + ": the leader's log begins there."
+	}
+	return s + ", as DeleteRecords asked. No record below it can be read any more; it may move up to the high watermark. The bytes stay until retention removes their segments."
+}
+
+// DeletionParked says that a DeleteRecords request waits until no live replica's log begins lower.
+type DeletionParked struct {
+	From    kafka.NodeID `json:"from"`
+	Timeout kafka.Millis `json:"timeout_ms"`
+}
+
+// Kind gives the kind's name.
+func (DeletionParked) Kind() string { return "DeletionParked" }
+
+// Text gives who waits and how long.
+func (b DeletionParked) Text() string { return fmt.Sprintf("from=%s timeout=%d", b.From, b.Timeout) }
+
+// Sentence gives the rule.
+func (b DeletionParked) Sentence() string {
+	return fmt.Sprintf("The DeleteRecords request of %s is answered when the logs of all live replicas begin where it said, at most after its time-out of %s ms.", b.From, kafka.Thousands(b.Timeout))
+}
+
 // ReplicaFetchFailed says that a follower got no records from its leader.
 type ReplicaFetchFailed struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"` // empty: all that it follows there

@@ -1,6 +1,10 @@
 package journal
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // were gives the verb that goes with a count.
 func were(n int) string {
@@ -16,4 +20,22 @@ func keyText(key string, keyless bool) string {
 		return "no key"
 	}
 	return "key " + strconv.Quote(key)
+}
+
+// named joins names.
+func named[S ~string](names []S, separator string) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return strings.Join(words, separator)
+}
+
+// texts joins the texts of values.
+func texts[S fmt.Stringer](values []S, separator string) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = v.String()
+	}
+	return strings.Join(words, separator)
 }

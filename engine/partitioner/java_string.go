@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// JavaStringHashCode is String.hashCode() of a text, as Java gives it: a signed number.
+func JavaStringHashCode(text string) int32 { return int32(javaStringHashCode([]byte(text))) }
+
 // javaStringHashCode is String.hashCode() of the key's bytes decoded as UTF-8 by Java: the sum of
 // s[i]·31^(n−1−i) over the UTF-16 units of the text. Bytes that are not UTF-8 become U+FFFD, one for
 // each malformed sequence as Java's new String(bytes, UTF_8) delimits it.

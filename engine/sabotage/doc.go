@@ -24,4 +24,10 @@ const (
 	FencedLeaderStays   Rule = "a fenced leader leaves the ISR and goes on leading"           // controller
 	ElectsAnyone        Rule = "the controller elects uncleanly although it may not"          // controller
 	AssignmentRemembers Rule = "an assignment depends on how long the run is"                 // engine
+	OldCommitsAccepted  Rule = "a commit of an old generation is accepted"                    // group
+	SessionsNeverEnd    Rule = "a member that sends no heartbeat stays"                       // group
+	EffectsDoubled      Rule = "an idempotent sink applies an effect again"                   // client
+	CommitsAhead        Rule = "an application commits one record more than it is done with"  // client
+	LeaderServesAll     Rule = "every member is given the leader's assignment"                // group
+	OffsetsShownEarly   Rule = "a committed offset is shown before it is written"             // group
 )

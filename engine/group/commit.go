@@ -1,0 +1,242 @@
+package group
+
+import (
+	"fmt"
+	"unicode/utf16"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
+	"loglab/engine/simnet"
+)
+
+// groupNotFoundFrom is the version of OffsetCommit from which on a group that there is not has an error of its own.
+const groupNotFoundFrom = 9
+
+// commitOffsets handles an OffsetCommit. The answer waits until the records are written. Topics have their names; a
+// topic's id, if the request has one, is kept beside the offset.
+//
+// Source: OffsetMetadataManager.commitOffset.
+func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitRequest) {
+	refuse := func(err *kerr.Error, why string) {
+		s.refuse(m, errorResponse(request, err), refusal{request.Group, request.MemberID, err, why})
+	}
+	g := s.c.group(request.Group)
+	var created []string
+	if g == nil {
+		switch {
+		case request.Generation >= 0 && request.Version >= groupNotFoundFrom:
+			refuse(kerr.GroupIDNotFound, "there is no such group, and only a client that is no member may make one by a commit")
+			return
+		case request.Generation >= 0:
+			refuse(kerr.IllegalGeneration, "there is no such group")
+			return
+		}
+		g = s.create(request.Group)
+		created = []string{g.id}
+	}
+	if err, why := s.validateCommit(g, request); err != nil {
+		refuse(err, why)
+		return
+	}
+	if g.state == Stable || g.state == PreparingRebalance {
+		if k := g.member(request.MemberID); k != nil {
+			s.extendSession(k)
+		}
+	}
+	w := pendingWrite{created: created}
+	records, response := s.commitRecords(m, request, g, &w)
+	if len(records) == 0 {
+		g.written = g.written || created != nil
+		s.answerAfter(nil, m, response, g.id)
+		return
+	}
+	s.answerAfter(s.write(records, w), m, response, g.id)
+}
+
+// commitRecords makes a record for each partition, and the response.
+func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, g *group, w *pendingWrite) (records []Record, response *kmsg.OffsetCommitResponse) {
+	response = kmsg.NewPtrOffsetCommitResponse()
+	now := s.at()
+	expires := kafka.NoTimestamp
+	if request.Version >= 2 && request.Version <= 4 && request.RetentionTimeMillis >= 0 {
+		expires = now + kafka.Timestamp(request.RetentionTimeMillis)
+	}
+	for _, topic := range request.Topics {
+		answer := kmsg.NewOffsetCommitResponseTopic()
+		answer.Topic, answer.TopicID = topic.Topic, topic.TopicID
+		for _, p := range topic.Partitions {
+			part := kmsg.NewOffsetCommitResponseTopicPartition()
+			part.Partition = p.Partition
+			tp := kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(p.Partition)}
+			metadata := orEmpty(p.Metadata)
+			if size := len(utf16.Encode([]rune(metadata))); size > s.c.config.MetadataMaxBytes {
+				part.ErrorCode = kerr.OffsetMetadataTooLarge.Code
+				s.journal(journal.GroupRequestRefused{
+					API: m.API(), Group: g.id, Member: kafka.MemberID(request.MemberID), From: m.From, Error: kerr.OffsetMetadataTooLarge.Message,
+					Why: fmt.Sprintf("the metadata beside the offset of %s has %s characters, more than offset.metadata.max.bytes = %s",
+						tp, kafka.Thousands(size), kafka.Thousands(s.c.config.MetadataMaxBytes)),
+				})
+			} else {
+				entry := committed{
+					tp: tp, offset: kafka.Offset(p.Offset), epoch: max(kafka.LeaderEpoch(p.LeaderEpoch), kafka.NoLeaderEpoch), metadata: metadata,
+					at: now, expires: expires, topicID: topic.TopicID,
+				}
+				w.changes = append(w.changes, change{g.id, entry, request.MemberID, kafka.GenerationID(request.Generation)})
+				records = append(records, entry.record(g.id))
+			}
+			answer.Partitions = append(answer.Partitions, part)
+		}
+		response.Topics = append(response.Topics, answer)
+	}
+	return records, response
+}
+
+func (c committed) record(group string) Record {
+	return OffsetCommitRecord{
+		Group: group, TopicPartition: c.tp, Offset: c.offset, LeaderEpoch: c.epoch, Metadata: c.metadata,
+		CommitTimestamp: c.at, ExpireTimestamp: c.expires, TopicID: c.topicID,
+	}.Encode()
+}
+
+// validateCommit says whether a group takes a commit. It looks at member and generation, not at who was assigned the
+// partition nor whether the offset goes back.
+//
+// Source: ClassicGroup.validateOffsetCommit.
+func (s *step) validateCommit(g *group, request *kmsg.OffsetCommitRequest) (*kerr.Error, string) {
+	if request.Generation < 0 && g.state == Empty {
+		return nil, ""
+	}
+	if request.Generation < 0 && request.MemberID == "" && request.InstanceID == nil {
+		return kerr.UnknownMemberID, "it names no member, and the group is in state " + string(g.state) + ": without a member id offsets are committed in an empty group only"
+	}
+	if s.c.config.Sabotage == sabotage.OldCommitsAccepted {
+		return nil, ""
+	}
+	if err, why := g.validate(request.MemberID, request.InstanceID); err != nil {
+		return err, why
+	}
+	if kafka.GenerationID(request.Generation) != g.generation {
+		return kerr.IllegalGeneration, g.otherGeneration(request.Generation)
+	}
+	if g.state == CompletingRebalance {
+		return kerr.RebalanceInProgress, "the group is in state CompletingRebalance: who owns which partition is being decided"
+	}
+	return nil, ""
+}
+
+// fetchOffsets handles an OffsetFetch. With RequireStable it is answered once everything is written that was asked
+// for before, and gives that; else it gives what is written now.
+//
+// Source: GroupCoordinatorService.fetchOffsets, OffsetMetadataManager.fetchOffsets and fetchAllOffsets.
+func (s *step) fetchOffsets(m *simnet.Message, request *kmsg.OffsetFetchRequest) {
+	response := kmsg.NewPtrOffsetFetchResponse()
+	latest := request.RequireStable || s.c.showsEarly()
+	for _, asked := range groupsOf(request) {
+		answer := kmsg.NewOffsetFetchResponseGroup()
+		answer.Group = asked.Group
+		answer.Topics = s.c.fetchGroup(asked, latest)
+		if request.Version < groupsFrom {
+			response.Topics = oneGroup(answer.Topics)
+			continue
+		}
+		response.Groups = append(response.Groups, answer)
+	}
+	if request.RequireStable && !s.c.showsEarly() {
+		group := ""
+		if groups := groupsOf(request); len(groups) > 0 {
+			group = groups[0].Group
+		}
+		s.answerAfter(nil, m, response, group)
+		return
+	}
+	s.answer(m, response)
+}
+
+// groupsFrom is the version of OffsetFetch from which on it can ask for several groups.
+const groupsFrom = 8
+
+// groupsOf gives the groups that are asked for.
+func groupsOf(request *kmsg.OffsetFetchRequest) []kmsg.OffsetFetchRequestGroup {
+	if request.Version >= groupsFrom {
+		return request.Groups
+	}
+	asked := kmsg.NewOffsetFetchRequestGroup()
+	asked.Group = request.Group
+	for _, t := range request.Topics {
+		topic := kmsg.NewOffsetFetchRequestGroupTopic()
+		topic.Topic, topic.Partitions = t.Topic, t.Partitions
+		asked.Topics = append(asked.Topics, topic)
+	}
+	return []kmsg.OffsetFetchRequestGroup{asked}
+}
+
+// oneGroup gives the answer for one group as older versions have it.
+func oneGroup(topics []kmsg.OffsetFetchResponseGroupTopic) []kmsg.OffsetFetchResponseTopic {
+	list := make([]kmsg.OffsetFetchResponseTopic, len(topics))
+	for i, t := range topics {
+		list[i].Topic = t.Topic
+		for _, p := range t.Partitions {
+			part := kmsg.NewOffsetFetchResponseTopicPartition()
+			part.Partition, part.Offset, part.LeaderEpoch, part.Metadata, part.ErrorCode = p.Partition, p.Offset, p.LeaderEpoch, p.Metadata, p.ErrorCode
+			list[i].Partitions = append(list[i].Partitions, part)
+		}
+	}
+	return list
+}
+
+// fetchGroup gives the committed offsets that are asked for, or all if no topics are named.
+func (c *Coordinator) fetchGroup(asked kmsg.OffsetFetchRequestGroup, latest bool) []kmsg.OffsetFetchResponseGroupTopic {
+	var list []committed
+	o := c.offsetsOf(asked.Group)
+	switch {
+	case latest && c.group(asked.Group) != nil:
+		list = o.latest
+	case !latest && c.shown(asked.Group) != nil:
+		list = o.visible
+	}
+	if asked.Topics == nil {
+		return allOffsets(list)
+	}
+	topics := make([]kmsg.OffsetFetchResponseGroupTopic, 0, len(asked.Topics))
+	for _, t := range asked.Topics {
+		topic := kmsg.NewOffsetFetchResponseGroupTopic()
+		topic.Topic, topic.TopicID = t.Topic, t.TopicID
+		for _, p := range t.Partitions {
+			entry, found := find(list, kafka.TopicPartition{Topic: t.Topic, Partition: kafka.Partition(p)})
+			if found && entry.topicID != [16]byte{} && t.TopicID != [16]byte{} && entry.topicID != t.TopicID {
+				found = false // of a topic that had this name before
+			}
+			topic.Partitions = append(topic.Partitions, fetched(p, entry, found))
+		}
+		topics = append(topics, topic)
+	}
+	return topics
+}
+
+func allOffsets(list []committed) []kmsg.OffsetFetchResponseGroupTopic {
+	topics := []kmsg.OffsetFetchResponseGroupTopic{}
+	for _, entry := range list {
+		if len(topics) == 0 || topics[len(topics)-1].Topic != entry.tp.Topic {
+			topic := kmsg.NewOffsetFetchResponseGroupTopic()
+			topic.Topic = entry.tp.Topic
+			topics = append(topics, topic)
+		}
+		last := &topics[len(topics)-1]
+		last.Partitions = append(last.Partitions, fetched(int32(entry.tp.Partition), entry, true))
+	}
+	return topics
+}
+
+func fetched(partition int32, entry committed, found bool) kmsg.OffsetFetchResponseGroupTopicPartition {
+	p := kmsg.NewOffsetFetchResponseGroupTopicPartition()
+	empty := ""
+	p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = partition, int64(kafka.NoOffset), int32(kafka.NoLeaderEpoch), &empty
+	if found {
+		p.Offset, p.LeaderEpoch, p.Metadata = int64(entry.offset), int32(entry.epoch), &entry.metadata
+	}
+	return p
+}

@@ -1,0 +1,114 @@
+package group
+
+import (
+	"slices"
+
+	"loglab/engine/kafka"
+)
+
+// GroupView is a group at one moment, a value that never changes.
+type GroupView struct {
+	ID           string
+	State        State
+	Since        kafka.Timestamp // of the last change of the state; -1: not known
+	ProtocolType string          // "consumer"; empty: a simple group, or nobody has joined yet
+	Generation   kafka.GenerationID
+	Protocol     string         // the assignor that the generation uses; empty: none
+	Leader       kafka.MemberID // empty: none
+	Members      []MemberView   // in the order in which they joined
+	Pending      []PendingView  // ids given out that nobody has joined with, oldest first
+	JoinEnds     kafka.Millis   // when the join phase ends at the latest; 0 outside it
+	JoinEndsBy   string         // the setting that says so; empty outside a join phase
+	SyncEnds     kafka.Millis   // who has not sent SyncGroup then is removed; 0: nobody is awaited
+	Offsets      []OffsetView   // that are written, by topic and partition
+}
+
+// MemberView is a member of a group.
+type MemberView struct {
+	ID               kafka.MemberID
+	InstanceID       kafka.GroupInstanceID // empty: a dynamic member
+	ClientID         string
+	Host             kafka.NodeID // the node that it joined from
+	SessionTimeout   kafka.Millis
+	RebalanceTimeout kafka.Millis
+	SessionEnds      kafka.Millis // removed then, unless it is heard of or waits; 0: the timer does not run
+	New              bool         // has not seen the end of a join phase yet
+	WaitsInJoin      bool         // its JoinGroup is not answered: it waits for the end of the join phase
+	WaitsInSync      bool         // its SyncGroup is not answered: it waits for the assignment
+	OwesSync         bool         // has not sent SyncGroup in this generation
+	Protocols        []string     // assignors that it supports, the one it prefers first
+	Topics           []string     // that it subscribes to, as it told the chosen assignor; nil: not known
+	Assignment       []kafka.TopicPartition
+}
+
+// PendingView is a member id that was given out.
+type PendingView struct {
+	ID      kafka.MemberID
+	Client  kafka.NodeID
+	Expires kafka.Millis
+}
+
+// OffsetView is a committed offset.
+type OffsetView struct {
+	TopicPartition kafka.TopicPartition
+	Offset         kafka.Offset // the next record to read
+	LeaderEpoch    kafka.LeaderEpoch
+	Metadata       string
+	CommittedAt    kafka.Timestamp
+	Expires        bool            // it does, as things stand
+	ExpiresAt      kafka.Timestamp // at the first check then or after; 0 if it does not
+}
+
+// View gives the groups by id.
+func (c *Coordinator) View() []GroupView {
+	views := make([]GroupView, 0, len(c.groups))
+	for _, g := range c.groups {
+		v := GroupView{
+			ID: g.id, State: g.state, Since: g.since, ProtocolType: g.protocolType, Generation: g.generation, Protocol: g.protocol,
+			Leader: kafka.MemberID(g.leader), SyncEnds: g.syncEnds.due,
+		}
+		if g.joinEnds.set {
+			v.JoinEnds, v.JoinEndsBy = g.joinEnds.due, rebalanceTimeoutSetting
+			if g.initial {
+				v.JoinEndsBy = initialDelaySetting
+			}
+		}
+		for _, m := range g.members {
+			v.Members = append(v.Members, g.viewMember(m))
+		}
+		for _, p := range g.pending {
+			v.Pending = append(v.Pending, PendingView{kafka.MemberID(p.id), kafka.NodeID(p.client), p.expires})
+		}
+		list := c.offsetsOf(g.id).visible
+		if c.showsEarly() {
+			list = c.offsetsOf(g.id).latest
+		}
+		for _, entry := range list {
+			o := OffsetView{
+				TopicPartition: entry.tp, Offset: entry.offset, LeaderEpoch: entry.epoch, Metadata: entry.metadata, CommittedAt: entry.at,
+			}
+			if at, _, never := c.expiresAt(g, entry); !never {
+				o.Expires, o.ExpiresAt = true, at
+			}
+			v.Offsets = append(v.Offsets, o)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func (g *group) viewMember(m *member) MemberView {
+	v := MemberView{
+		ID: kafka.MemberID(m.id), InstanceID: kafka.GroupInstanceID(m.instance), ClientID: m.client, Host: nodeOf(m.host),
+		SessionTimeout: m.sessionTimeout, RebalanceTimeout: m.rebalanceTimeout, SessionEnds: m.session.due, New: m.isNew,
+		WaitsInJoin: m.awaitsJoin() && !m.join.answered, WaitsInSync: m.awaitsSync() && !m.sync.answered,
+		OwesSync: slices.Contains(g.owesSync, m.id), Assignment: assigned(m.assignment),
+	}
+	for _, p := range m.protocols {
+		v.Protocols = append(v.Protocols, p.Name)
+	}
+	if g.protocolType == consumerType {
+		v.Topics, _ = subscribed(m.subscription(g.protocol))
+	}
+	return v
+}

@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"fmt"
+
+	"loglab/engine/kafka"
+)
+
+// CoordinatorNotFound says that a broker could not name the coordinator of a group.
+type CoordinatorNotFound struct {
+	Group string `json:"group"`
+	Error string `json:"error"`
+	Why   string `json:"why"`
+}
+
+// Kind gives the kind's name.
+func (CoordinatorNotFound) Kind() string { return "CoordinatorNotFound" }
+
+// Text gives group, error and reason.
+func (b CoordinatorNotFound) Text() string { return fmt.Sprintf("%s %s: %s", b.Group, b.Error, b.Why) }
+
+// Sentence gives the answer and the reason.
+func (b CoordinatorNotFound) Sentence() string {
+	return fmt.Sprintf("FindCoordinator of group %s is answered with %s: %s. The client asks again after retry.backoff.ms.", b.Group, b.Error, b.Why)
+}
+
+// OffsetsTopicRefused says that the controller did not create __consumer_offsets.
+type OffsetsTopicRefused struct {
+	Topic             string `json:"topic"`
+	ReplicationFactor int    `json:"replication_factor"`
+	Error             string `json:"error"`
+	Message           string `json:"message"`
+}
+
+// Kind gives the kind's name.
+func (OffsetsTopicRefused) Kind() string { return "OffsetsTopicRefused" }
+
+// Text gives topic and error.
+func (b OffsetsTopicRefused) Text() string {
+	text := fmt.Sprintf("%s replication.factor=%d %s", b.Topic, b.ReplicationFactor, b.Error)
+	if b.Message != "" {
+		text += ": " + b.Message
+	}
+	return text
+}
+
+// Sentence gives the error and what follows from it.
+func (b OffsetsTopicRefused) Sentence() string {
+	switch b.Error {
+	case "INVALID_REPLICATION_FACTOR":
+		return fmt.Sprintf("The controller did not create %s with offsets.topic.replication.factor = %d. %s Until it can be created no group has a coordinator.", b.Topic, b.ReplicationFactor, b.Message)
+	case "TOPIC_ALREADY_EXISTS":
+		return fmt.Sprintf("The controller did not create %s: another broker had asked for it before. This broker has still to read that in the metadata log.", b.Topic)
+	}
+	return fmt.Sprintf("The controller did not create %s: %s. The next FindCoordinator asks for it again.", b.Topic, b.Error)
+}
+
+// CoordinatorElected says that a broker coordinates the groups of a partition of __consumer_offsets from now on.
+type CoordinatorElected struct {
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	LeaderEpoch    kafka.LeaderEpoch    `json:"leader_epoch"`
+	Records        int                  `json:"records"` // that it reads first
+	LogEndOffset   kafka.Offset         `json:"log_end_offset"`
+}
+
+// Kind gives the kind's name.
+func (CoordinatorElected) Kind() string { return "CoordinatorElected" }
+
+// Text gives partition, epoch and what is read.
+func (b CoordinatorElected) Text() string {
+	return fmt.Sprintf("%s epoch=%d records=%d leo=%d", b.TopicPartition, b.LeaderEpoch, b.Records, b.LogEndOffset)
+}
+
+// Sentence gives the rule and what is read.
+func (b CoordinatorElected) Sentence() string {
+	s := fmt.Sprintf("The leader of %s is the coordinator of the groups whose id hashes to it: since leader epoch %d that is this broker.", b.TopicPartition, b.LeaderEpoch)
+	if b.Records == 0 {
+		return s + " The log is empty: it knows of no group yet."
+	}
+	return s + fmt.Sprintf(" It reads the log up to its end, offset %s, and so learns of groups and offsets from %s.", kafka.Thousands(b.LogEndOffset), kafka.Count(b.Records, "record"))
+}
+
+// NotCoordinator says that a broker was asked about a group that it does not coordinate.
+type NotCoordinator struct {
+	From           kafka.NodeID         `json:"from"`
+	API            string               `json:"api"`
+	Group          string               `json:"group"`
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	Leader         kafka.BrokerID       `json:"leader"` // as this broker knows it; -1: none
+}
+
+// Kind gives the kind's name.
+func (NotCoordinator) Kind() string { return "NotCoordinator" }
+
+// Text gives the request and who leads.
+func (b NotCoordinator) Text() string {
+	return fmt.Sprintf("from=%s %s %s %s leader=%d", b.From, b.API, b.Group, b.TopicPartition, b.Leader)
+}
+
+// Sentence gives the rule.
+func (b NotCoordinator) Sentence() string {
+	who := fmt.Sprintf("which broker %d leads as far as this one knows", b.Leader)
+	if b.Leader < 0 {
+		who = "of which this broker knows no leader"
+	}
+	return fmt.Sprintf("The %s request of %s is answered with NOT_COORDINATOR: group %s lives on %s, %s. The client looks for the coordinator again.", b.API, b.From, b.Group, b.TopicPartition, who)
+}
+
+// GroupWriteParked says that records of a group are in the leader's log and wait for the in-sync replicas.
+type GroupWriteParked struct {
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	HighWatermark  kafka.Offset         `json:"high_watermark"` // that it waits for
+	Timeout        kafka.Millis         `json:"offsets_commit_timeout_ms"`
+}
+
+// Kind gives the kind's name.
+func (GroupWriteParked) Kind() string { return "GroupWriteParked" }
+
+// Text gives what is waited for.
+func (b GroupWriteParked) Text() string {
+	return fmt.Sprintf("%s waits=%d timeout=%d", b.TopicPartition, b.HighWatermark, b.Timeout)
+}
+
+// Sentence gives the rule and the setting.
+func (b GroupWriteParked) Sentence() string {
+	return fmt.Sprintf("%s: what the coordinator wrote counts when every in-sync replica has it: when the high watermark is %s. Who asked for it waits at most offsets.commit.timeout.ms = %s ms.",
+		b.TopicPartition, kafka.Thousands(b.HighWatermark), kafka.Thousands(b.Timeout))
+}
+
+// GroupAppendFailed says that the leader did not append the records of a group coordinator.
+type GroupAppendFailed struct {
+	TopicPartition kafka.TopicPartition `json:"topic_partition"`
+	Error          string               `json:"error"`
+	Why            string               `json:"why"`
+}
+
+// Kind gives the kind's name.
+func (GroupAppendFailed) Kind() string { return "GroupAppendFailed" }
+
+// Text gives error and reason.
+func (b GroupAppendFailed) Text() string {
+	return fmt.Sprintf("%s %s: %s", b.TopicPartition, b.Error, b.Why)
+}
+
+// Sentence gives error and reason.
+func (b GroupAppendFailed) Sentence() string {
+	return fmt.Sprintf("%s: the coordinator could not write: %s, %s. Nothing was appended.", b.TopicPartition, b.Error, b.Why)
+}
