@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -18,7 +19,8 @@ import (
 
 // Broker is one node: a machine with a disk, and a process that runs on it or not.
 type Broker struct {
-	config Config // only read
+	config Config        // only read
+	groups *group.Config // its config.Group, shared by clones
 	node   kafka.NodeID
 	disk   *simdisk.Disk
 	delay  kafka.Millis // of each write, while the disk is slow
@@ -40,12 +42,18 @@ type process struct {
 
 	parkedFetches  []parkedFetch   // in the order they came
 	parkedProduces []parkedProduce // in the order they came
+	parkedDeletes  []parkedDelete  // in the order they came
 	writes         []*pendingWrite // that wait for a slow disk, in order
+
+	coordinators []hostedCoordinator // sorted by partition
+	groupWrites  []groupWrite        // appended, not on every in-sync replica, in order
+	errands      []errand            // requests that coordinators have in parts, in the order they came
 
 	lifecycle  lifecycle
 	metadata   metadataFetcher
 	isr        isrManager
 	ids        producerIDs
+	creation   call         // CreateTopics of __consumer_offsets
 	checkpoint kafka.Millis // when the high watermarks are written next
 	shrink     kafka.Millis // when the in-sync replicas are looked at next
 	expire     kafka.Millis // when producers that have long been silent are looked for next
@@ -68,6 +76,9 @@ const (
 // New makes a broker with an empty disk whose process does not run yet.
 func New(config Config) *Broker {
 	b := &Broker{config: config, node: NodeID(config.ID), disk: &simdisk.Disk{}}
+	groups := config.Group
+	groups.Node, groups.Start, groups.Sabotage = b.node, config.Start, config.Sabotage
+	b.groups = &groups
 	b.state = Down
 	return b
 }
@@ -93,7 +104,7 @@ func (b *Broker) clock(now kafka.Millis) kafka.Timestamp {
 func (b *Broker) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
 	t := b.turn(now, j)
 	if b.delay > 0 && writes(m) {
-		b.delayWrite(t, m, cause)
+		b.delayWrite(t, pendingWrite{message: m, cause: cause})
 		return t.sends
 	}
 	b.receive(t, m, cause)
@@ -121,15 +132,48 @@ func (b *Broker) serve(t *turn, m *simnet.Message, cause uint64) {
 		b.fetch(t, m, request, cause)
 	case *kmsg.ListOffsetsRequest:
 		t.answer(m, b.listOffsets(request), cause)
+	case *kmsg.DeleteRecordsRequest:
+		b.deleteRecords(t, m, request, cause)
 	case *kmsg.OffsetForLeaderEpochRequest:
 		t.answer(m, b.offsetForLeaderEpoch(request), cause)
 	case *kmsg.MetadataRequest:
 		t.answer(m, b.describeCluster(request), cause)
 	case *kmsg.InitProducerIDRequest:
 		b.initProducerID(t, m, request, cause)
+	case *kmsg.FindCoordinatorRequest:
+		b.findCoordinator(t, m, request, cause)
 	default:
-		panic(fmt.Sprintf("broker %d: no handler for %s", b.config.ID, m.API()))
+		if !b.serveGroups(t, m, cause) {
+			panic(fmt.Sprintf("broker %d: no handler for %s", b.config.ID, m.API()))
+		}
 	}
+}
+
+// serveGroups answers a request about consumer groups, or lets their coordinators do so; false: it is none.
+func (b *Broker) serveGroups(t *turn, m *simnet.Message, cause uint64) bool {
+	switch request := m.Request.(type) {
+	case *kmsg.JoinGroupRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.SyncGroupRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.HeartbeatRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.LeaveGroupRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.OffsetDeleteRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.OffsetCommitRequest:
+		b.commitOffsets(t, m, request, cause)
+	case *kmsg.OffsetFetchRequest:
+		b.fetchOffsets(t, m, request, cause)
+	case *kmsg.DescribeGroupsRequest:
+		b.describeGroups(t, m, request, cause)
+	case *kmsg.DeleteGroupsRequest:
+		b.deleteGroups(t, m, request, cause)
+	default:
+		return false
+	}
+	return true
 }
 
 // takeResponse takes the answer to one of the broker's own requests.
@@ -149,6 +193,8 @@ func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
 		b.isrAnswered(t, response, cause)
 	case *kmsg.AllocateProducerIDsResponse:
 		b.idsAllocated(response)
+	case *kmsg.CreateTopicsResponse:
+		b.offsetsTopicAnswered(t, response, cause)
 	case *kmsg.ListOffsetsResponse:
 		b.leaderEndLearned(t, m.From, response, cause)
 	case *kmsg.FetchResponse:
@@ -181,6 +227,7 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	b.timeOut(t)
 	b.finishWrites(t)
 	b.expireParked(t)
+	b.tickCoordinators(t)
 	if b.shrink <= now {
 		b.shrink = now + b.config.ReplicaLagTimeMax/2
 		b.shrinkISRs(t)
@@ -204,8 +251,8 @@ func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.expire, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue())
-	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call} {
+	due = min(b.checkpoint, b.shrink, b.expire, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
+	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call, b.creation} {
 		if c.open() {
 			due = min(due, c.deadline)
 		}
@@ -286,7 +333,17 @@ func (b *Broker) Clone() *Broker {
 	for i, p := range c.parkedProduces {
 		c.parkedProduces[i].results = slices.Clone(p.results)
 	}
+	c.parkedDeletes = slices.Clone(b.parkedDeletes)
 	c.writes = slices.Clone(b.writes)
+	c.coordinators = slices.Clone(b.coordinators)
+	for i := range c.coordinators {
+		c.coordinators[i].group = c.coordinators[i].group.Clone()
+	}
+	c.groupWrites = slices.Clone(b.groupWrites)
+	c.errands = slices.Clone(b.errands)
+	for i := range c.errands {
+		c.errands[i].answers = slices.Clone(c.errands[i].answers)
+	}
 	return &c
 }
 

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
 	"loglab/engine/sabotage"
@@ -31,6 +32,18 @@ type Config struct {
 	RackAware               bool         // replica.selector.class is RackAwareReplicaSelector
 	WritebackAge            kafka.Millis // os.writeback.ms
 
+	OffsetsTopicPartitions        int          // offsets.topic.num.partitions
+	OffsetsTopicReplicationFactor int          // offsets.topic.replication.factor
+	OffsetsTopicSegmentBytes      int          // offsets.topic.segment.bytes
+	Group                         group.Config // of its group coordinators; New fills in Node, Start and Sabotage
+	// OffsetsPartitions are the partitions of __consumer_offsets in use, sorted: those that a group of the run
+	// lives on.
+	//
+	// Simplified: every partition of __consumer_offsets stands in the metadata, with its replicas and its leader, but
+	// a broker has a log only of those on which a group of the run lives. The others are not replicated and not
+	// told of, and their in-sync replicas do not grow again after a fencing.
+	OffsetsPartitions []kafka.Partition
+
 	Sabotage sabotage.Rule // that a test breaks
 }
 
@@ -43,5 +56,6 @@ func DefaultConfig(id kafka.BrokerID) Config {
 		ID: id, Log: storage.DefaultConfig(), HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000,
 		ReplicaFetchWaitMax: 500, ReplicaFetchMinBytes: 1, ReplicaFetchBackoff: 1000, ReplicaFetchMaxBytes: 1 << 20,
 		ReplicaFetchResponseMax: 10 << 20, ReplicaSocketTimeout: 30000, CheckpointInterval: 5000, MinInsyncReplicas: 1, WritebackAge: 30000,
+		OffsetsTopicPartitions: 50, OffsetsTopicReplicationFactor: 3, OffsetsTopicSegmentBytes: 100 << 20, Group: group.DefaultConfig(),
 	}
 }

@@ -20,25 +20,58 @@ func (b *Broker) writeCheckpoints(t *turn) {
 	for _, r := range b.replicas {
 		list = append(list, storage.PartitionOffset{TopicPartition: r.TopicPartition, Offset: r.HighWatermark()})
 	}
-	f := b.disk.Create(storage.ReplicationOffsetCheckpoint + ".tmp")
+	b.writeCheckpoint(storage.ReplicationOffsetCheckpoint, list)
+	b.writeLogStarts()
+}
+
+// writeCheckpoint replaces a checkpoint file.
+func (b *Broker) writeCheckpoint(name string, list []storage.PartitionOffset) {
+	f := b.disk.Create(name + ".tmp")
 	b.disk.Append(f, storage.FormatOffsetCheckpoint(list))
 	b.disk.Sync(f)
-	b.disk.Rename(f, storage.ReplicationOffsetCheckpoint)
+	b.disk.Rename(f, name)
 }
 
-// checkpointed gives the high watermark of a partition that the file has; 0 where it has none.
-func (b *Broker) checkpointed(tp kafka.TopicPartition) kafka.Offset {
-	return checkpointedOn(b.disk, tp)
+// writeLogStarts writes the log start offsets that lie above the first segment's base offset to their file. While there
+// are none and never were, there is no file.
+//
+// Simplified: they are written together with the high watermarks; Kafka does that every
+// log.flush.start.offset.checkpoint.interval.ms, 60 s, and always writes the file.
+//
+// Source: LogManager.checkpointLogStartOffsets.
+func (b *Broker) writeLogStarts() {
+	var list []storage.PartitionOffset
+	for _, r := range b.replicas {
+		if start := r.Log.LogStartOffset(); start > r.Log.FirstOffset() {
+			list = append(list, storage.PartitionOffset{TopicPartition: r.TopicPartition, Offset: start})
+		}
+	}
+	if _, written := b.disk.Open(storage.LogStartOffsetCheckpoint); written || list != nil {
+		b.writeCheckpoint(storage.LogStartOffsetCheckpoint, list)
+	}
 }
 
-func checkpointedOn(disk *simdisk.Disk, tp kafka.TopicPartition) kafka.Offset {
-	f, ok := disk.Open(storage.ReplicationOffsetCheckpoint)
+// beginAt lets a log that was opened begin where its checkpoint on a disk says, or at that offset anew if it ends lower.
+//
+// Source: LogLoader.load, UnifiedLog.create.
+func beginAt(log *storage.Log, disk *simdisk.Disk, tp kafka.TopicPartition) {
+	switch start := checkpointedOn(disk, storage.LogStartOffsetCheckpoint, tp); {
+	case start > log.LogEndOffset():
+		log.TruncateFullyAndStartAt(start)
+	default:
+		log.IncrementLogStartOffset(start)
+	}
+}
+
+// checkpointedOn gives the offset of a partition in a checkpoint file; 0 where it has none.
+func checkpointedOn(disk *simdisk.Disk, name string, tp kafka.TopicPartition) kafka.Offset {
+	f, ok := disk.Open(name)
 	if !ok {
 		return 0
 	}
 	list, err := storage.ParseOffsetCheckpoint(disk.Bytes(f))
 	if err != nil {
-		panic(fmt.Sprintf("%s: %v", storage.ReplicationOffsetCheckpoint, err))
+		panic(fmt.Sprintf("%s: %v", name, err))
 	}
 	for _, p := range list {
 		if p.TopicPartition == tp {

@@ -57,6 +57,7 @@ func (r *reading) complete() bool { return r.atOnce || r.bytes >= r.minBytes }
 func (b *Broker) fetch(t *turn, m *simnet.Message, r *kmsg.FetchRequest, cause uint64) {
 	read, woken := b.readAndNote(t, r, cause)
 	b.wakeUp(t, woken)
+	b.completeDeletes(t, cause)
 	if read.complete() || r.MaxWaitMillis <= 0 {
 		t.answer(m, read.response, cause)
 		return

@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/replication"
@@ -217,12 +218,16 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 		}
 		b.noteTruncated(t, r, truncated, cause)
 	default:
+		start := r.Log.LogStartOffset()
 		appended, from, err := r.AppendAsFollower(b.clock(t.now), result.RecordBatches, kafka.Offset(result.HighWatermark), kafka.Offset(result.LogStartOffset))
 		if err != nil {
 			panic(err) // a leader's batches are sound
 		}
 		for _, a := range appended {
 			cause = b.noteAppended(t, r, a, true, cause)
+		}
+		if now := r.Log.LogStartOffset(); now != start {
+			t.note(cause, journal.LogStartOffsetMoved{TopicPartition: r.TopicPartition, From: start, To: now})
 		}
 		if r.HighWatermark() != from {
 			cause = t.note(cause, journal.HighWatermarkFollowed{TopicPartition: r.TopicPartition, From: from, To: r.HighWatermark(), Leader: kafka.Offset(result.HighWatermark)})
@@ -297,11 +302,13 @@ const (
 	noSession          = -1
 )
 
-// pendingWrite is a message whose handling writes to a slow disk.
+// pendingWrite is a message whose handling writes to a slow disk, or a coordinator's write.
 type pendingWrite struct {
-	message *simnet.Message
-	due     kafka.Millis
-	cause   uint64
+	message   *simnet.Message // nil: it is a coordinator's
+	partition kafka.Partition // of the coordinator
+	records   group.Write     // of the coordinator
+	due       kafka.Millis
+	cause     uint64
 }
 
 // writes says whether a message makes a broker write: a batch of a producer, or what a fetch has brought.
@@ -323,16 +330,17 @@ func writes(m *simnet.Message) bool {
 	return false
 }
 
-// delayWrite lets a message wait until the disk has done what came before and then its own.
+// delayWrite lets a write wait until the disk has done what came before and then its own.
 //
-// Simplified: a slow disk takes the same time for each message that writes, one after another; reads come from
+// Simplified: a slow disk takes the same time for each message that writes and each write of a group coordinator, one after another; reads come from
 // memory and take none.
-func (b *Broker) delayWrite(t *turn, m *simnet.Message, cause uint64) {
-	due := t.now
+func (b *Broker) delayWrite(t *turn, w pendingWrite) {
+	w.due = t.now
 	if n := len(b.writes); n > 0 {
-		due = b.writes[n-1].due
+		w.due = b.writes[n-1].due
 	}
-	b.writes = append(b.writes, &pendingWrite{m, due + b.delay, cause})
+	w.due += b.delay
+	b.writes = append(b.writes, &w)
 }
 
 func (b *Broker) writesDue() kafka.Millis {
@@ -342,11 +350,15 @@ func (b *Broker) writesDue() kafka.Millis {
 	return b.writes[0].due
 }
 
-// finishWrites handles the messages that the disk has come to.
+// finishWrites does the writes that the disk has come to.
 func (b *Broker) finishWrites(t *turn) {
 	for len(b.writes) > 0 && b.writes[0].due <= t.now {
 		w := b.writes[0]
 		b.writes = b.writes[1:]
+		if w.message == nil {
+			b.writeGroupRecords(t, w.partition, w.records)
+			continue
+		}
 		b.receive(t, w.message, w.cause)
 	}
 }

@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"math"
+
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -15,6 +17,8 @@ const (
 	LatestTimestamp = -1
 	// EarliestTimestamp asks for the log start offset.
 	EarliestTimestamp = -2
+	// MaxTimestamp asks for the first record with the largest timestamp.
+	MaxTimestamp = -3
 )
 
 // listOffsets finds offsets by timestamp or by an end of the log.
@@ -60,6 +64,9 @@ func locate(r *replication.Replica, ts kafka.Timestamp, follower bool, result *k
 		}
 		result.Offset = int64(end)
 	default:
+		if ts == MaxTimestamp {
+			ts = largestTimestamp(r)
+		}
 		at, err := r.Log.OffsetForTimestamp(ts)
 		if err != nil {
 			panic(err) // our own disk holds something that is not a batch
@@ -74,6 +81,20 @@ func locate(r *replication.Replica, ts kafka.Timestamp, follower bool, result *k
 	}
 	result.LeaderEpoch = int32(r.State().LeaderEpoch)
 	return nil
+}
+
+// largestTimestamp gives the largest timestamp in a log, the greatest that there can be if it has none.
+//
+// Source: UnifiedLog.fetchOffsetByTimestamp, KIP-734.
+func largestTimestamp(r *replication.Replica) kafka.Timestamp {
+	largest := kafka.NoTimestamp
+	for _, s := range r.Log.Segments() {
+		largest = max(largest, s.LargestTimestamp)
+	}
+	if largest == kafka.NoTimestamp {
+		return math.MaxInt64
+	}
+	return largest
 }
 
 // offsetForLeaderEpoch says where leader epochs ended, for a consumer that checks whether its position is still

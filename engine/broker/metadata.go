@@ -4,6 +4,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 )
 
@@ -36,7 +37,7 @@ func (b *Broker) describeCluster(r *kmsg.MetadataRequest) kmsg.Response {
 			response.Topics = append(response.Topics, rt)
 			continue
 		}
-		rt.TopicID = known.ID
+		rt.TopicID, rt.IsInternal = known.ID, known.Name == group.Topic
 		for i, p := range known.Partitions {
 			rp := kmsg.NewMetadataResponseTopicPartition()
 			rp.Partition, rp.Leader, rp.LeaderEpoch = int32(i), int32(p.Leader), int32(p.LeaderEpoch)

@@ -155,6 +155,9 @@ func (b *Broker) applyPartitions(t *turn, cause uint64) {
 					continue
 				}
 				tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
+				if !b.inUse(tp) {
+					continue
+				}
 				r := b.replica(tp)
 				if r == nil {
 					r = b.addReplica(t, tp, topic.ID, cause)
@@ -170,6 +173,7 @@ func (b *Broker) applyPartitions(t *turn, cause uint64) {
 		}
 	}
 	b.wakeUp(t, woken)
+	b.electCoordinators(t, woken)
 }
 
 // become takes in one partition's new state.
@@ -202,13 +206,14 @@ func (b *Broker) become(t *turn, r *replication.Replica, state metadata.Partitio
 func (b *Broker) addReplica(t *turn, tp kafka.TopicPartition, id [16]byte, cause uint64) *replication.Replica {
 	var log *storage.Log
 	if len(b.disk.List(tp.String())) == 0 {
-		log = storage.New(b.disk, tp.String(), b.config.Log, b.clock(t.now))
+		log = storage.New(b.disk, tp.String(), b.logConfig(tp.Topic), b.clock(t.now))
 	} else {
 		var found storage.Recovered
-		log, found = storage.Open(b.disk, tp.String(), b.config.Log, b.clock(t.now), b.clean, 0)
+		log, found = storage.Open(b.disk, tp.String(), b.logConfig(tp.Topic), b.clock(t.now), b.clean, 0)
+		beginAt(log, b.disk, tp)
 		t.note(cause, journal.LogOpened{TopicPartition: tp, Clean: b.clean, LogEndOffset: log.LogEndOffset(), DroppedBytes: found.DroppedBytes})
 	}
-	r := replication.New(b.config.ID, tp, id, log, b.checkpointed(tp))
+	r := replication.New(b.config.ID, tp, id, log, checkpointedOn(b.disk, storage.ReplicationOffsetCheckpoint, tp))
 	at, _ := b.placeOf(tp)
 	b.replicas = append(b.replicas[:at:at], append([]*replication.Replica{r}, b.replicas[at:]...)...)
 	return r

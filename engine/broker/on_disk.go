@@ -35,9 +35,10 @@ func (b *Broker) openCopy(now kafka.Millis, disk *simdisk.Disk, tp kafka.TopicPa
 	if len(disk.List(tp.String())) == 0 {
 		return LogOnDisk{}, false
 	}
-	opened, _ := storage.Open(disk.Clone(), tp.String(), b.config.Log, b.clock(now), false, 0)
+	opened, _ := storage.Open(disk.Clone(), tp.String(), b.logConfig(tp.Topic), b.clock(now), false, 0)
+	beginAt(opened, disk, tp)
 	return LogOnDisk{
-		LogStartOffset: opened.LogStartOffset(), HighWatermark: min(checkpointedOn(disk, tp), opened.LogEndOffset()), LogEndOffset: opened.LogEndOffset(),
+		LogStartOffset: opened.LogStartOffset(), HighWatermark: min(max(checkpointedOn(disk, storage.ReplicationOffsetCheckpoint, tp), opened.LogStartOffset()), opened.LogEndOffset()), LogEndOffset: opened.LogEndOffset(),
 		Epochs: opened.LeaderEpochs(), Segments: opened.Segments(), Bytes: opened.Size(),
 	}, true
 }

@@ -39,7 +39,7 @@ type wake struct {
 	watermark bool   // the high watermark moved, or the replica has another role; false: the log grew only
 }
 
-// wakeUp looks at the parked requests that may be answered now: writes first, then fetches.
+// wakeUp looks at what waits and may go on now: producers' writes first, then fetches, then coordinators' writes.
 //
 // Source: Partition.tryCompleteDelayedRequests.
 func (b *Broker) wakeUp(t *turn, woken []wake) {
@@ -48,6 +48,10 @@ func (b *Broker) wakeUp(t *turn, woken []wake) {
 	}
 	b.completeProduces(t, woken)
 	b.completeFetches(t, woken)
+	for _, w := range woken {
+		b.completeDeletes(t, w.cause)
+	}
+	b.completeGroupWrites(t, woken)
 }
 
 // completeProduces answers the writes that wait for nothing more.
@@ -133,6 +137,7 @@ func (b *Broker) expireParked(t *turn) {
 		b.answerProduce(t, p, t.note(p.parked, event))
 	}
 	b.parkedProduces = produces
+	b.expireDeletes(t)
 }
 
 // parkedDue is when the first parked request has waited long enough.
@@ -143,6 +148,9 @@ func (b *Broker) parkedDue() kafka.Millis {
 	}
 	for i := range b.parkedProduces {
 		due = min(due, b.parkedProduces[i].deadline)
+	}
+	for i := range b.parkedDeletes {
+		due = min(due, b.parkedDeletes[i].deadline)
 	}
 	return due
 }

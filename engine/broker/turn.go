@@ -68,7 +68,7 @@ func (b *Broker) request(t *turn, to kafka.NodeID, r kmsg.Request, most timeout,
 
 // callWith gives the call under way of which something is true, nil for none.
 func (b *Broker) callWith(is func(*call) bool) *call {
-	for _, c := range [...]*call{&b.lifecycle.call, &b.metadata.call, &b.isr.call, &b.ids.call} {
+	for _, c := range [...]*call{&b.lifecycle.call, &b.metadata.call, &b.isr.call, &b.ids.call, &b.creation} {
 		if c.open() && is(c) {
 			return c
 		}
@@ -123,9 +123,7 @@ func (b *Broker) controllerLost(t *turn, cause uint64) {
 		b.resendProposals()
 		b.isr.retry = t.now + reconnectBackoff
 	}
-	if b.ids.call.open() {
-		b.ids.call = call{}
-	}
+	b.ids.call, b.creation = call{}, call{}
 }
 
 // What a broker waits before it asks the controller again after a lost connection.

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 	"loglab/engine/replication"
@@ -19,6 +20,15 @@ type View struct {
 	Fetches  int            // that wait for data
 	Produces int            // that wait for the in-sync replicas
 	Replicas []ReplicaView  // sorted; those on the disk of a broker that is down are not opened
+
+	Coordinators []CoordinatorView // sorted by partition
+}
+
+// CoordinatorView is the coordinator of the groups on one partition of __consumer_offsets.
+type CoordinatorView struct {
+	Partition kafka.Partition
+	Writes    int               // that are not on every in-sync replica
+	Groups    []group.GroupView // by id
 }
 
 // ReplicaView is one replica.
@@ -52,6 +62,15 @@ func (b *Broker) View(now kafka.Millis) View {
 			Epochs: r.Log.LeaderEpochs(), Followers: r.Followers(now, &b.image), Segments: r.Log.Segments(), Bytes: r.Log.Size(), Producers: r.Log.Producers(),
 		})
 	}
+	for i := range b.coordinators {
+		shown := CoordinatorView{Partition: b.coordinators[i].partition, Groups: b.coordinators[i].group.View()}
+		for _, w := range b.groupWrites {
+			if w.partition == shown.Partition {
+				shown.Writes++
+			}
+		}
+		v.Coordinators = append(v.Coordinators, shown)
+	}
 	return v
 }
 
@@ -67,8 +86,8 @@ func (b *Broker) LogBytes() int {
 // CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files, what
 // it knows of each replica, and the active segments.
 func (b *Broker) CloneBytes() int {
-	const perFile, perReplica = 56, 800
-	bytes := perFile * b.disk.Files()
+	const perFile, perReplica, perCoordinator = 56, 800, 4000
+	bytes := perFile*b.disk.Files() + perCoordinator*len(b.coordinators)
 	for _, r := range b.replicas {
 		bytes += perReplica + r.Log.CloneBytes()
 	}
@@ -90,4 +109,19 @@ func (b *Broker) LogOnDisk(tp kafka.TopicPartition) []storage.Segment {
 func (b *Broker) Knows(topic string, partitions int) bool {
 	known, ok := b.image.Topic(topic)
 	return ok && len(known.Partitions) >= partitions
+}
+
+// GroupHeld gives what this broker has of a group as its coordinator, nil if it knows of no such group; leads is false
+// where it is not the coordinator.
+func (b *Broker) GroupHeld(p kafka.Partition, id string) (held *group.GroupView, leads bool) {
+	h := b.coordinator(p)
+	if h == nil {
+		return nil, false
+	}
+	for _, g := range h.group.View() {
+		if g.ID == id {
+			return &g, true
+		}
+	}
+	return nil, true
 }

@@ -23,6 +23,16 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 			return due, fmt.Sprintf("answers the write of %s with REQUEST_TIMED_OUT", p.message.From), true
 		}
 	}
+	for _, p := range b.parkedDeletes {
+		if p.deadline == due {
+			return due, fmt.Sprintf("answers the DeleteRecords of %s with REQUEST_TIMED_OUT", p.message.From), true
+		}
+	}
+	for i := range b.coordinators {
+		if at, ok := b.coordinators[i].group.NextDue(); ok && at == due {
+			return due, fmt.Sprintf("lets a timer of the group coordinator of %s fire", b.coordinators[i].topicPartition()), true
+		}
+	}
 	if c := b.callWith(func(c *call) bool { return c.deadline == due }); c != nil {
 		return due, fmt.Sprintf("gives up waiting for the answer of %s to its %s request", c.to, c.api), true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -52,6 +53,9 @@ type Config struct {
 	NumPartitions int
 	// DefaultReplicationFactor is default.replication.factor: of a topic whose request leaves it open.
 	DefaultReplicationFactor int
+	// OffsetsPartitions are the partitions of __consumer_offsets on which groups of the run live, sorted. What becomes
+	// of the topic's other partitions, which no broker has a log of, stands in the metadata and is not told.
+	OffsetsPartitions []kafka.Partition
 	// Sabotage is a rule that a test breaks.
 	Sabotage sabotage.Rule
 }
@@ -120,6 +124,15 @@ func New(config Config) *Controller {
 
 // metadataVersion is the feature level of metadata.version 4.2-IV1.
 const metadataVersion = 29
+
+// told says whether the events of a partition are journalled.
+func (c *Controller) told(topic string, index kafka.Partition) bool {
+	if topic != group.Topic {
+		return true
+	}
+	_, used := slices.BinarySearch(c.config.OffsetsPartitions, index)
+	return used
+}
 
 // Node gives the controller's name on the network.
 func (c *Controller) Node() kafka.NodeID { return c.config.Node }

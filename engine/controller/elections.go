@@ -39,7 +39,7 @@ func (c *Controller) change(t metadata.Topic, index kafka.Partition) PartitionCh
 	p := t.Partitions[index]
 	b := PartitionChange{
 		TopicID: t.ID, Index: index, Partition: p, Acceptable: c.image.Active, MinISR: c.effectiveMinISR(t), ELR: c.image.ELREnabled(),
-		ISR: p.ISR, Unclean: metadata.NoLeader, Sabotage: c.config.Sabotage,
+		ISR: p.ISR, Unclean: metadata.NoLeader, Untold: !c.told(t.Name, index), Sabotage: c.config.Sabotage,
 	}
 	if c.uncleanAllowed(t) {
 		b.Election = UncleanElection
@@ -56,6 +56,9 @@ func (op *operation) apply(topic string, b *PartitionChange, askedBy string) (af
 	}
 	before, after := b.Partition, b.Partition.Merge(record)
 	op.records = append(op.records, record)
+	if b.Untold {
+		return after, true
+	}
 	tp := kafka.TopicPartition{Topic: topic, Partition: b.Index}
 	isrBefore, isr, elrBefore, elr := present(before.ISR), present(after.ISR), present(before.ELR), present(after.ELR)
 	switch record.Leader {
@@ -212,7 +215,7 @@ func (c *Controller) electLeader(op *operation, topic string, index kafka.Partit
 	b := c.change(t, index)
 	b.Election = PreferredElection
 	if electionType == uncleanType {
-		b.Election = UncleanElection
+		b.Election, b.Ordered = UncleanElection, true
 	}
 	if _, changed := op.apply(topic, &b, "an administrator asked for an election"); changed {
 		return nil

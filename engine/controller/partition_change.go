@@ -36,9 +36,11 @@ type PartitionChange struct {
 	MinISR     int                       // the effective min.insync.replicas
 	ELR        bool                      // the cluster keeps eligible leader replicas
 	Election   Election
+	Ordered    bool             // an administrator asked for the election
 	ISR        []kafka.BrokerID // that the partition is to have
 	Unclean    kafka.BrokerID   // a replica that may have lost records, NoLeader for none
 	Recovered  bool             // the leader says that it recovered
+	Untold     bool             // the change is not journalled
 	Sabotage   sabotage.Rule    // that a test breaks
 
 	eligible []kafka.BrokerID // the ELR that the partition is to have
@@ -135,11 +137,19 @@ func (b *PartitionChange) elect() Chosen {
 	}
 	if b.Election == UncleanElection {
 		if at := slices.IndexFunc(p.Replicas, b.Acceptable); at >= 0 {
-			return Chosen{p.Replicas[at], false, fmt.Sprintf("nobody who has every committed record is alive, the election may be unclean (unclean.leader.election.enable = true, or an administrator asked for one), and of the replicas %s, in this order, it is the first that is alive", ids(p.Replicas))}
+			return Chosen{p.Replicas[at], false, fmt.Sprintf("nobody who has every committed record is alive, %s, and of the replicas %s, in this order, it is the first that is alive", b.uncleanBecause(), ids(p.Replicas))}
 		}
 		return Chosen{metadata.NoLeader, true, fmt.Sprintf("none of the replicas %s is alive", ids(p.Replicas))}
 	}
 	return Chosen{metadata.NoLeader, true, "nobody who has every committed record is alive, and a replica that may lack some is not elected"}
+}
+
+// uncleanBecause says why the election may be unclean.
+func (b *PartitionChange) uncleanBecause() string {
+	if b.Ordered {
+		return "an administrator asked for an unclean election"
+	}
+	return "the election may be unclean (unclean.leader.election.enable = true)"
 }
 
 // mayLeadAsLastKnown says whether the last leader of a partition that has nobody left can lead again.

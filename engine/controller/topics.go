@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -113,9 +114,11 @@ func (c *Controller) createTopic(op *operation, topic kmsg.CreateTopicsRequestTo
 		records = append(records, record)
 	}
 	op.records = append(op.records, records...)
-	op.events = append(op.events, journal.TopicCreated{
-		Topic: topic.Topic, Partitions: len(placements), ReplicationFactor: len(placements[0]), Replicas: placements,
-	})
+	created := journal.TopicCreated{Topic: topic.Topic, Partitions: len(placements), ReplicationFactor: len(placements[0]), Replicas: placements}
+	if topic.Topic == group.Topic {
+		created.Replicas = nil // of 50 partitions of which few are in use
+	}
+	op.events = append(op.events, created)
 	result.TopicID, result.NumPartitions, result.ReplicationFactor = id, int32(len(placements)), int16(len(placements[0]))
 	for _, config := range topic.Configs {
 		shown := kmsg.NewCreateTopicsResponseTopicConfig()

@@ -48,7 +48,7 @@ func appendUUIDs(dst []byte, uuids [][16]byte) []byte {
 // readUUIDs reads an array of UUIDs: nil for null, else not nil.
 func readUUIDs(r *kbin.Reader) [][16]byte {
 	n := r.CompactArrayLen()
-	if n < 0 || !r.Ok() {
+	if n <= 0 || !r.Ok() {
 		return nil
 	}
 	uuids := make([][16]byte, n)

@@ -75,6 +75,18 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// A tagged list of directories that is there and empty is read as none, as it is written.
+func TestDecodeNoLogDirs(t *testing.T) {
+	b, _ := hex.DecodeString("0100030000000100000000000000000000000000000000000000000000000000020a504c41494e5445585403623123840000000100000001001101e2000000000000070000000000000007")
+	record, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := record.(RegisterBrokerRecord); r.LogDirs != nil {
+		t.Errorf("directories %v", r.LogDirs)
+	}
+}
+
 // Decode never panics, and what it reads it writes again.
 func FuzzDecode(f *testing.F) {
 	f.Add(Append(nil, TopicRecord{"orders", seven()}))

@@ -26,6 +26,5 @@
 //
 // # Left out
 //
-// Reassignment (adding and removing replicas), the low watermark of DeleteRecords, future replicas of another
-// log directory, tiered storage.
+// Reassignment (adding and removing replicas), future replicas of another log directory, tiered storage.
 package replication

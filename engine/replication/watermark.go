@@ -95,6 +95,42 @@ func (r *Replica) AppendAsLeader(now kafka.Millis, clock kafka.Timestamp, batch 
 	return appended, r.advance(now, image), nil
 }
 
+// DeleteRecords moves the log start offset up to an offset, or to the high watermark for -1. It returns where it is asked to
+// be, and where it was. The error is a *storage.Refusal.
+//
+// Source: Partition.deleteRecordsOnLeader, UnifiedLog.maybeIncrementLogStartOffset.
+func (r *Replica) DeleteRecords(upTo kafka.Offset) (asked, from kafka.Offset, err error) {
+	from = r.Log.LogStartOffset()
+	if upTo == -1 {
+		upTo = r.highWatermark
+	}
+	switch {
+	case r.role != Leader:
+		return upTo, from, &storage.Refusal{Err: kerr.NotLeaderForPartition, Why: "this replica does not lead"}
+	case r.Log.Config().Compact:
+		return upTo, from, &storage.Refusal{Err: kerr.PolicyViolation, Why: "cleanup.policy does not contain delete"}
+	case upTo < 0 || upTo > r.highWatermark:
+		return upTo, from, &storage.Refusal{Err: kerr.OffsetOutOfRange, Why: fmt.Sprintf("offset %d is not between 0 and the high watermark %s", upTo, kafka.Thousands(r.highWatermark))}
+	}
+	r.Log.IncrementLogStartOffset(upTo)
+	return upTo, from, nil
+}
+
+// LowWatermark is the lowest log start offset that a leader knows of: its own and those of the replicas whose brokers
+// live. It is -1 while one has not told its own.
+//
+// Source: Partition.lowWatermarkIfLeader.
+func (r *Replica) LowWatermark(image *metadata.Image) kafka.Offset {
+	low := r.Log.LogStartOffset()
+	for i := range r.followers {
+		f := &r.followers[i]
+		if b, ok := image.Broker(f.id); ok && !b.Fenced {
+			low = min(low, f.logStartOffset)
+		}
+	}
+	return low
+}
+
 // Acknowledged says whether a write with acks=all that ends before upTo can be answered, and with which error,
 // nil for none.
 //

@@ -20,6 +20,9 @@ const (
 	// RecoveryPointOffsetCheckpoint is the name of the file with the recovery points, written every
 	// log.flush.offset.checkpoint.interval.ms, 60 s.
 	RecoveryPointOffsetCheckpoint = "recovery-point-offset-checkpoint"
+	// LogStartOffsetCheckpoint is the name of the file with the log start offsets that lie above the first segment's base
+	// offset, written every log.flush.start.offset.checkpoint.interval.ms, 60 s.
+	LogStartOffsetCheckpoint = "log-start-offset-checkpoint"
 	// CleanShutdownFile is the name of the file that a broker leaves when it has closed all logs, and removes
 	// when it has loaded them again.
 	CleanShutdownFile = ".kafka_cleanshutdown"

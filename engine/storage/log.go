@@ -59,6 +59,9 @@ func (l *Log) Config() Config { return l.config }
 // is empty.
 func (l *Log) LogStartOffset() kafka.Offset { return l.logStartOffset }
 
+// FirstOffset is the base offset of the oldest segment, at most LogStartOffset.
+func (l *Log) FirstOffset() kafka.Offset { return l.segmentAt(0).base }
+
 // LogEndOffset is the offset that the next record gets, exclusive as an end.
 func (l *Log) LogEndOffset() kafka.Offset { return l.logEndOffset }
 

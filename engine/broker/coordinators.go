@@ -1,0 +1,156 @@
+package broker
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"loglab/engine/group"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/replication"
+)
+
+// hostedCoordinator is the coordinator of the groups on one partition of __consumer_offsets, which this broker leads.
+//
+// Source: CoordinatorRuntime.CoordinatorContext.
+type hostedCoordinator struct {
+	partition kafka.Partition
+	group     *group.Coordinator
+}
+
+func (h *hostedCoordinator) topicPartition() kafka.TopicPartition {
+	return kafka.TopicPartition{Topic: group.Topic, Partition: h.partition}
+}
+
+// placeOfCoordinator gives the place of a partition's coordinator in the list.
+func (b *Broker) placeOfCoordinator(p kafka.Partition) (at int, hosted bool) {
+	return slices.BinarySearchFunc(b.coordinators, p, func(h hostedCoordinator, p kafka.Partition) int { return cmp.Compare(h.partition, p) })
+}
+
+// coordinator gives a partition's coordinator, nil if this broker has none.
+func (b *Broker) coordinator(p kafka.Partition) *hostedCoordinator {
+	at, hosted := b.placeOfCoordinator(p)
+	if !hosted {
+		return nil
+	}
+	return &b.coordinators[at]
+}
+
+// electCoordinators makes a coordinator for each partition of __consumer_offsets that the broker has begun to lead,
+// and ends those of partitions that it leads no more. One that goes on leading in a new epoch keeps its coordinator.
+//
+// Source: BrokerMetadataPublisher.updateCoordinator, CoordinatorRuntime.scheduleLoadOperation and
+// scheduleUnloadOperation.
+func (b *Broker) electCoordinators(t *turn, changed []wake) {
+	for _, w := range changed {
+		tp := w.r.TopicPartition
+		if tp.Topic != group.Topic {
+			continue
+		}
+		switch at, hosted := b.placeOfCoordinator(tp.Partition); {
+		case !hosted && w.r.Role() == replication.Leader:
+			b.electCoordinator(t, at, w)
+		case hosted && w.r.Role() != replication.Leader:
+			b.resignCoordinator(t, at, w)
+		}
+	}
+}
+
+// electCoordinator makes the coordinator of a partition, which reads the log up to its end.
+//
+// Simplified: the log is read in no time: nobody is answered COORDINATOR_LOAD_IN_PROGRESS.
+//
+// Source: CoordinatorLoaderImpl.doLoad.
+func (b *Broker) electCoordinator(t *turn, at int, w wake) {
+	state := w.r.State()
+	name := fmt.Sprintf("coordinator of %s at %s, start %d, epoch %d", w.r.TopicPartition, b.node, b.starts, state.LeaderEpoch)
+	b.coordinators = slices.Insert(b.coordinators, at, hostedCoordinator{
+		partition: w.r.TopicPartition.Partition, group: group.New(b.groups, b.config.Rand.Split(name)),
+	})
+	records := 0
+	for range recordsOf(w.r) {
+		records++
+	}
+	elected := t.note(w.cause, journal.CoordinatorElected{TopicPartition: w.r.TopicPartition, LeaderEpoch: state.LeaderEpoch, Records: records, LogEndOffset: w.r.Log.LogEndOffset()})
+	h := &b.coordinators[at]
+	b.perform(t, h, h.group.Load(t.now, recordsOf(w.r), elected, t.j))
+}
+
+// recordsOf walks over the records of a log, oldest first, without those that end transactions.
+func recordsOf(r *replication.Replica) iter.Seq[group.Record] {
+	return func(yield func(group.Record) bool) {
+		for _, s := range r.Log.Segments() {
+			for data := s.Bytes; len(data) > 0; {
+				batch, err := record.Parse(data)
+				if err != nil {
+					panic(fmt.Sprintf("%s: %v", r.TopicPartition, err)) // our own disk holds something that is not a batch
+				}
+				data = data[batch.Size():]
+				if batch.Attributes.Control() {
+					continue
+				}
+				for scan := batch.Scan(); scan.Next(); {
+					found := scan.Record()
+					if found.Offset >= r.Log.LogStartOffset() && !yield(group.Record{Key: found.Key, Value: found.Value}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// resignCoordinator ends a coordinator. What it wrote and waited for, it is not told any more.
+func (b *Broker) resignCoordinator(t *turn, at int, w wake) {
+	h := b.coordinators[at]
+	b.coordinators = slices.Delete(b.coordinators, at, at+1)
+	b.groupWrites = slices.DeleteFunc(b.groupWrites, func(g groupWrite) bool { return g.partition == h.partition })
+	b.writes = slices.DeleteFunc(b.writes, func(p *pendingWrite) bool { return p.message == nil && p.partition == h.partition })
+	for _, a := range h.group.Resign(t.now, w.cause, t.j).Answers {
+		b.answerFor(t, a.Request, a.Response, a.Cause)
+	}
+}
+
+// perform does what a coordinator wants done: all of its writes are appended, then its answers sent; then it is told
+// which of the writes hold already and which were refused.
+//
+// Source: CoordinatorRuntime.CoordinatorContext.append.
+func (b *Broker) perform(t *turn, h *hostedCoordinator, e group.Effects) {
+	var woken []wake
+	var refused []refusedWrite
+	for _, w := range e.Writes {
+		if b.delay > 0 || b.writesDelayed(h.partition) {
+			b.delayWrite(t, pendingWrite{partition: h.partition, records: w})
+			continue
+		}
+		woken, refused = b.appendGroupRecords(t, h, w, woken, refused)
+	}
+	for _, a := range e.Answers {
+		b.answerFor(t, a.Request, a.Response, a.Cause)
+	}
+	b.tellWritten(t, h, woken, refused)
+}
+
+// tickCoordinators lets the coordinators' timers fire that are due.
+func (b *Broker) tickCoordinators(t *turn) {
+	for i := range b.coordinators {
+		h := &b.coordinators[i]
+		if due, ok := h.group.NextDue(); ok && due <= t.now {
+			b.perform(t, h, h.group.Tick(t.now, t.j))
+		}
+	}
+}
+
+// coordinatorsDue is when the first timer of a coordinator fires.
+func (b *Broker) coordinatorsDue() kafka.Millis {
+	due := never
+	for i := range b.coordinators {
+		if at, ok := b.coordinators[i].group.NextDue(); ok {
+			due = min(due, at)
+		}
+	}
+	return due
+}

@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"loglab/engine/group"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/replication"
+)
+
+// groupWrite is a write of a group coordinator that is appended and not on every in-sync replica. How long somebody
+// waits for it is the coordinator's business.
+//
+// Source: CoordinatorRuntime.CoordinatorWriteEvent, DeferredEventQueue.
+type groupWrite struct {
+	partition kafka.Partition
+	id        uint64       // of the coordinator's write
+	upTo      kafka.Offset // the high watermark that it waits for
+}
+
+// refusedWrite is a write of a coordinator that was not appended.
+type refusedWrite struct {
+	id    uint64
+	err   *kerr.Error
+	cause uint64
+}
+
+// writesDelayed says whether writes of a partition's coordinator wait for a slow disk: then those that come after
+// them wait too.
+func (b *Broker) writesDelayed(p kafka.Partition) bool {
+	return slices.ContainsFunc(b.writes, func(w *pendingWrite) bool { return w.message == nil && w.partition == p })
+}
+
+// writeGroupRecords does one write that has waited for a slow disk.
+func (b *Broker) writeGroupRecords(t *turn, p kafka.Partition, w group.Write) {
+	if h := b.coordinator(p); h != nil {
+		woken, refused := b.appendGroupRecords(t, h, w, nil, nil)
+		b.tellWritten(t, h, woken, refused)
+	}
+}
+
+// appendGroupRecords appends one write of a coordinator as one batch, with acks=all. It adds what may wake others, and
+// a refusal.
+//
+// Simplified: each write is a batch of its own at once; Kafka's coordinator can put the writes of requests that came
+// together into one, by group.coordinator.append.linger.ms.
+//
+// Source: CoordinatorPartitionWriter.append.
+func (b *Broker) appendGroupRecords(t *turn, h *hostedCoordinator, w group.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
+	builder := record.NewBuilder(record.Options{})
+	for _, r := range w.Records {
+		builder.Append(b.clock(t.now), r.Key, r.Value)
+	}
+	batch, err := builder.Finish()
+	if err != nil {
+		panic(fmt.Sprintf("%s, write %d: %v", h.topicPartition(), w.ID, err))
+	}
+	r := b.replica(h.topicPartition())
+	from := r.HighWatermark()
+	appended, moved, err := r.AppendAsLeader(t.now, b.clock(t.now), batch, -1, &b.image)
+	if err != nil {
+		refusal := refusalOf(err)
+		cause := t.note(w.Cause, journal.GroupAppendFailed{TopicPartition: r.TopicPartition, Error: refusal.Err.Message, Why: refusal.Why})
+		return woken, append(refused, refusedWrite{w.ID, refusal.Err, cause})
+	}
+	cause := b.noteAppended(t, r, appended, false, w.Cause)
+	if moved {
+		cause = b.noteWatermark(t, r, from, cause)
+	}
+	written := groupWrite{partition: h.partition, id: w.ID, upTo: appended.LastOffset + 1}
+	done := replicated(r, written.upTo)
+	if !done {
+		t.note(cause, journal.GroupWriteParked{TopicPartition: r.TopicPartition, HighWatermark: written.upTo, Timeout: b.config.Group.CommitTimeout})
+	}
+	b.groupWrites = append(b.groupWrites, written)
+	return append(woken, wake{r: r, cause: cause, watermark: moved || done}), refused
+}
+
+// replicated says whether every in-sync replica has what a coordinator wrote. Whether they are enough does not count
+// any more: a coordinator looks at the high watermark alone.
+//
+// Source: CoordinatorRuntime.HighWatermarkListener.
+func replicated(r *replication.Replica, upTo kafka.Offset) bool {
+	if r.Role() != replication.Leader {
+		return false // the coordinator is about to resign
+	}
+	done, _ := r.Acknowledged(upTo)
+	return done
+}
+
+// tellWritten tells a coordinator which of its writes were refused, and all that wait what has been written.
+func (b *Broker) tellWritten(t *turn, h *hostedCoordinator, woken []wake, refused []refusedWrite) {
+	for _, w := range refused {
+		b.perform(t, h, h.group.Written(t.now, w.id, w.err, w.cause, t.j))
+	}
+	b.wakeUp(t, woken)
+}
+
+// completeGroupWrites tells the coordinators which of their writes are on every in-sync replica now, in the order in
+// which they were written.
+func (b *Broker) completeGroupWrites(t *turn, woken []wake) {
+	for _, w := range woken {
+		if !w.watermark || w.r.TopicPartition.Topic != group.Topic {
+			continue
+		}
+		for {
+			p := w.r.TopicPartition.Partition
+			at := slices.IndexFunc(b.groupWrites, func(g groupWrite) bool { return g.partition == p })
+			if at < 0 || !replicated(w.r, b.groupWrites[at].upTo) {
+				break
+			}
+			done := b.groupWrites[at]
+			b.groupWrites = slices.Delete(b.groupWrites, at, at+1)
+			h := b.coordinator(p)
+			b.perform(t, h, h.group.Written(t.now, done.id, nil, w.cause, t.j))
+		}
+	}
+}
