@@ -45,6 +45,28 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 		return ""
 	case command.Kill:
 		return c.kill(cmd.Node, given)
+	case command.Crash:
+		return c.crash(cmd, given)
+	case command.Leave:
+		return c.order(cmd.Node, func(n *client.Consumer) ([]simnet.Send, string) { return n.Leave(c.now, given, &c.outside, &c.journal) })
+	case command.Rebalance:
+		return c.order(cmd.Node, func(n *client.Consumer) ([]simnet.Send, string) {
+			return n.EnforceRebalance(c.now, given, &c.outside, &c.journal)
+		})
+	case command.Process:
+		return c.order(cmd.Node, func(n *client.Consumer) ([]simnet.Send, string) {
+			return n.Process(c.now, cmd.Count, given, &c.outside, &c.journal)
+		})
+	case command.Commit:
+		return c.order(cmd.Node, func(n *client.Consumer) ([]simnet.Send, string) { return c.commit(n, cmd, given) })
+	case command.Seek:
+		return c.order(cmd.Node, func(n *client.Consumer) ([]simnet.Send, string) {
+			return n.Seek(c.now, cmd.TopicPartition, cmd.Offset, given, &c.outside, &c.journal)
+		})
+	case command.Reset:
+		return c.resetOffsets(cmd, given)
+	case command.Replay:
+		return c.replay(cmd, given)
 	case command.PowerLoss:
 		return c.losePower(cmd.Node, given)
 	case command.Wipe:

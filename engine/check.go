@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"slices"
+
 	"loglab/engine/assignor"
+	"loglab/engine/broker"
 	"loglab/engine/client"
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/ledger"
 	"loglab/engine/metadata"
@@ -24,9 +28,7 @@ func (c *Cluster) Check(k *Checker) []Violation {
 	for _, b := range c.brokers {
 		seen := b.View(c.now)
 		state := ledger.BrokerState{ID: seen.ID, Runs: b.Up(), Epoch: seen.Epoch, Image: seen.Image}
-		topic, _ := o.Image.Topic(c.spec.Topic.Name)
-		for i := range topic.Partitions {
-			tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
+		for _, tp := range c.partitions(o.Image) {
 			if r := b.Replica(tp); r != nil {
 				state.Replicas = append(state.Replicas, c.replicaState(r, &seen.Image))
 			} else if onDisk := b.LogOnDisk(tp); onDisk != nil {
@@ -37,7 +39,25 @@ func (c *Cluster) Check(k *Checker) []Violation {
 	}
 	o.Promises = c.promisesFrom(k.Promises())
 	c.observeGroup(&o)
+	c.observeGroups(&o)
 	return k.Check(o, c.outside.Source.Outcomes().Len())
+}
+
+// partitions lists the partitions that have replicas: of the run's topics, and of __consumer_offsets those on which a
+// group lives.
+func (c *Cluster) partitions(image metadata.Image) (list []kafka.TopicPartition) {
+	for _, t := range c.spec.topics() {
+		topic, _ := image.Topic(t.Name)
+		for i := range topic.Partitions {
+			list = append(list, kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)})
+		}
+	}
+	if _, ok := image.Topic(group.Topic); ok {
+		for _, p := range c.spec.offsetsPartitions() {
+			list = append(list, kafka.TopicPartition{Topic: group.Topic, Partition: p})
+		}
+	}
+	return list
 }
 
 func (c *Cluster) replicaState(r *replication.Replica, image *metadata.Image) ledger.ReplicaState {
@@ -70,7 +90,11 @@ func (c *Cluster) observeGroup(o *ledger.Observation) {
 	o.Group = assignor.Group{Topics: []assignor.Topic{{Name: c.spec.Topic.Name, PartitionCount: int32(c.divided)}}}
 	for _, m := range c.members {
 		o.Group.Members = append(o.Group.Members, assignor.Member{ID: kafka.MemberID(m.node), Topics: []string{c.spec.Topic.Name}, Generation: -1})
-		o.Assigned = append(o.Assigned, ledger.Assigned{Member: kafka.MemberID(m.node), Partitions: m.partitions})
+		assigned := ledger.Assigned{Member: kafka.MemberID(m.node)}
+		for _, tp := range m.partitions {
+			assigned.Partitions = append(assigned.Partitions, tp.Partition)
+		}
+		o.Assigned = append(o.Assigned, assigned)
 	}
 	for _, n := range c.clients {
 		if n.consumer == nil {
@@ -78,8 +102,47 @@ func (c *Cluster) observeGroup(o *ledger.Observation) {
 		}
 		for _, a := range n.consumer.View().Partitions {
 			o.Positions = append(o.Positions, ledger.Position{
-				Node: n.id(), TopicPartition: kafka.TopicPartition{Topic: c.spec.Topic.Name, Partition: a.Partition}, Offset: a.Position,
+				Node: n.id(), TopicPartition: a.TopicPartition, Offset: a.Position,
 			})
 		}
 	}
+}
+
+// observeGroups adds the groups with a coordinator.
+func (c *Cluster) observeGroups(o *ledger.Observation) {
+	for i := range c.spec.Groups {
+		spec, sink := &c.spec.Groups[i], &c.outside.Sinks[i]
+		state := ledger.GroupState{
+			ID: spec.ID, Offsets: kafka.TopicPartition{Topic: group.Topic, Partition: OffsetsPartition(spec.ID)}, AfterWork: spec.commitsAfterWork(),
+			Done: sink.Done, EffectsOnce: spec.Sink.Kind == SinkIdempotent || spec.Sink.Kind == SinkOffsets, Doubled: sink.Doubled(),
+		}
+		state.Coordinator, state.Held = c.coordinatorOf(o.Image, state.Offsets, spec.ID)
+		o.Groups = append(o.Groups, state)
+	}
+}
+
+// coordinatorOf gives the broker that coordinates a group, as the controller has it, with what it has of the group;
+// empty where it does not know of that or does not run.
+func (c *Cluster) coordinatorOf(image metadata.Image, offsets kafka.TopicPartition, id string) (kafka.NodeID, *group.GroupView) {
+	p, ok := image.Partition(offsets)
+	if !ok {
+		return "", nil
+	}
+	b := c.broker(broker.NodeID(p.Leader))
+	if b == nil {
+		return "", nil
+	}
+	held, leads := b.GroupHeld(offsets.Partition, id)
+	if !leads {
+		return "", nil
+	}
+	return b.Node(), held
+}
+
+// commitsAfterWork says whether all applications of a group commit only what they are done with.
+func (g *ConsumerGroupSpec) commitsAfterWork() bool {
+	return !slices.ContainsFunc(g.Members, func(m MemberSpec) bool {
+		app := &m.Config.Group.App
+		return m.Config.Group.AutoCommit || app.Commit == CommitBefore || app.Workers > 0 && app.What == CommitHighest
+	})
 }

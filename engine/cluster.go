@@ -66,7 +66,7 @@ func New(spec *Spec, seed uint64) (*Cluster, error) {
 	id := uuid(rnd.Split("cluster id"))
 	c.net = simnet.New(spec.Latency, c.nodes())
 	c.outside.Destination.CheckVersions = spec.Group.CheckVersions
-	c.now = -c.bootSpan() - c.clientSpan()
+	c.now = -c.bootSpan() - c.clientSpan() - c.prologueSpan()
 	c.startNodes(base64.RawURLEncoding.EncodeToString(id[:]), rnd)
 	if err := c.boot(); err != nil {
 		return nil, err
@@ -86,6 +86,11 @@ func (c *Cluster) nodes() []kafka.NodeID {
 	list = append(list, controllerNode)
 	for i := range c.spec.Group.Consumers {
 		list = append(list, kafka.NodeID(memberID(i, c.spec.Group.Consumers)))
+	}
+	for _, g := range c.spec.Groups {
+		for i := range g.Members {
+			list = append(list, memberNode(g.ID, i, len(g.Members)))
+		}
 	}
 	for i := range c.spec.Producers {
 		list = append(list, producerNode(i))
@@ -110,6 +115,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 	config := controller.DefaultConfig()
 	config.Node, config.ClusterID, config.Rand, config.Start, config.Activated = controllerNode, clusterID, rnd.Split("controller"), StartTime, c.now
 	config.BrokerSessionTimeout, config.UncleanLeaderElection, config.EligibleLeaderReplicas, config.Sabotage = s.SessionTimeout, s.UncleanElection, 0, c.spec.Sabotage
+	config.OffsetsPartitions = c.spec.offsetsPartitions()
 	if s.ELR {
 		config.EligibleLeaderReplicas = 1
 	}
@@ -119,12 +125,17 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config.ClusterID, config.Start, config.Controller, config.Rand, config.Log = clusterID, StartTime, controllerNode, rnd.Split("broker"), c.spec.Topic.Config
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
 		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
+		config.OffsetsPartitions, config.OffsetsTopicReplicationFactor = c.spec.offsetsPartitions(), s.Groups.OffsetsReplicationFactor
+		config.Group.InitialRebalanceDelay, config.Group.OffsetsRetention = s.Groups.InitialRebalanceDelay, s.Groups.OffsetsRetention
+		if s.Groups.RetentionCheckInterval > 0 {
+			config.Group.RetentionCheckInterval = s.Groups.RetentionCheckInterval
+		}
 		if i < len(s.Racks) {
 			config.Rack = s.Racks[i]
 		}
 		c.brokers = append(c.brokers, broker.New(config))
 	}
-	c.admin = client.NewAdmin(adminNode, controllerNode)
+	c.admin = client.NewAdmin(adminNode, controllerNode, c.brokerNodes(), StartTime)
 }
 
 // startClients makes consumers and producers.
@@ -135,9 +146,23 @@ func (c *Cluster) startClients(rnd *prng.Rand) error {
 			created = e.Seq
 		}
 	}
-	c.divide(c.spec.Topic.Partitions, created)
+	if c.spec.Group.Name != "" {
+		c.divide(c.spec.Topic.Partitions, created)
+	}
 	for _, m := range c.members {
 		c.clients = append(c.clients, clientNode{consumer: client.NewConsumer(m.node, c.brokerNodes(), c.spec.Group.Config, m.partitions)})
+	}
+	for _, g := range c.spec.Groups {
+		g.Sink.Sabotage = c.spec.Sabotage
+		c.outside.Sinks = append(c.outside.Sinks, client.NewSink(g.ID, g.Sink))
+		for i, m := range g.Members {
+			m.Config.Group.App.Sabotage = c.spec.Sabotage
+			member := client.NewMember(memberNode(g.ID, i, len(g.Members)), c.brokerNodes(), StartTime, m.Config)
+			if m.Off {
+				member.Kill()
+			}
+			c.clients = append(c.clients, clientNode{consumer: member})
+		}
 	}
 	for i, p := range c.spec.Producers {
 		id := producerNode(i)

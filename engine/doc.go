@@ -13,8 +13,8 @@
 // Time. Virtual time counts in milliseconds from tick 0. Tick t+1 covers tick.ms
 // milliseconds, from the time of frame t on, its end excluded. Before tick 0, which is time 0, stands the
 // prologue: in the time below 0 the brokers register, the topic is created, the clients ask for metadata,
-// producer ids and positions and send their first fetch; its events are those of tick 0. The workload begins
-// with tick 1.
+// producer ids and positions and send their first fetch, groups form, and the spec's own commands are carried out; its
+// events are those of tick 0. The workload begins with tick 1.
 //
 // Order. Within a tick time goes from one due moment to the next. What falls due at the same moment
 // happens in this order, which is stated here and nowhere else:
@@ -22,7 +22,8 @@
 //  1. commands, in the order of the address
 //  2. deliveries, by link, then by sequence of sending
 //  3. timers of the controller, then of brokers by number; a slow disk is a timer of its broker
-//  4. timers of clients: consumers by number, then producers by number, then the administrator's
+//  4. timers of clients: consumers by number, members of groups by group and number, then producers by number, then the
+//     administrator's
 //
 // A paused node takes no delivery and fires no timer; at resume it takes what has arrived in order. A process
 // that was killed has lost its memory and its connections; a broker keeps its disk. faults.go has all that can

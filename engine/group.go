@@ -14,9 +14,9 @@ import (
 // member is one consumer of the group with what the assignor gave it.
 type member struct {
 	node       kafka.NodeID
-	partitions []kafka.Partition // sorted
-	rule       string            // the assignor's arithmetic
-	assigned   uint64            // Seq of the event that says so
+	partitions []kafka.TopicPartition // sorted
+	rule       string                 // the assignor's arithmetic
+	assigned   uint64                 // Seq of the event that says so
 }
 
 // memberID names a member of a group. Assignors sort members by the text of their ids, so all ids of a
@@ -52,19 +52,17 @@ func (c *Cluster) divide(partitions int, cause uint64) {
 	c.members, c.divided = nil, partitions
 	for _, assigned := range assignment.Members {
 		m := member{node: kafka.NodeID(assigned.Member)}
-		var named []kafka.TopicPartition
 		for _, list := range assigned.Topics {
 			for _, p := range list.Partitions {
-				m.partitions = append(m.partitions, p)
-				named = append(named, kafka.TopicPartition{Topic: topic, Partition: p})
+				m.partitions = append(m.partitions, kafka.TopicPartition{Topic: topic, Partition: p})
 			}
 		}
-		if len(named) > 0 {
-			m.rule = strings.TrimSuffix(rule.Why(group, assignment, named[0]), ".")
+		if len(m.partitions) > 0 {
+			m.rule = strings.TrimSuffix(rule.Why(group, assignment, m.partitions[0]), ".")
 		} else {
 			m.rule = fmt.Sprintf("%d members share %d partitions, and a partition has one reader in a group", len(group.Members), partitions)
 		}
-		m.assigned = c.journal.Append(m.node, cause, journal.PartitionsAssigned{Group: c.spec.Group.Name, Assignor: rule.Name, Partitions: named, Rule: m.rule})
+		m.assigned = c.journal.Append(m.node, cause, journal.PartitionsAssigned{Group: c.spec.Group.Name, Assignor: rule.Name, Partitions: m.partitions, Rule: m.rule})
 		c.members = append(c.members, m)
 	}
 }
@@ -80,11 +78,11 @@ func (c *Cluster) divideAnew(resumed uint64) {
 	if known <= c.divided {
 		return
 	}
-	positions := map[kafka.Partition]kafka.Offset{} // only looked up
+	positions := map[kafka.TopicPartition]kafka.Offset{} // only looked up
 	for i := range c.members {
 		for _, a := range c.clients[i].consumer.View().Partitions {
 			if a.Position != kafka.NoOffset {
-				positions[a.Partition] = a.Position
+				positions[a.TopicPartition] = a.Position
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"loglab/engine/broker"
 	"loglab/engine/client"
 	"loglab/engine/kafka"
@@ -49,12 +51,20 @@ func fateOf(kind client.OutcomeKind) ledger.Fate {
 	return ledger.Unpromised
 }
 
+// producedTo says whether a topic is the one of the run or that of a producer.
+func (c *Cluster) producedTo(topic string) bool {
+	return topic == c.spec.Topic.Name || slices.ContainsFunc(c.spec.Producers, func(p ProducerSpec) bool { return p.Config.Topic == topic })
+}
+
 // leadersLogs gives the log of each partition whose leader, as the controller has it, runs and has opened it.
 func (c *Cluster) leadersLogs() []ledger.Log {
 	var logs []ledger.Log
-	topic, _ := c.controller.View().Image.Topic(c.spec.Topic.Name)
-	for i, p := range topic.Partitions {
-		tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
+	image := c.controller.View().Image
+	for _, tp := range c.partitions(image) {
+		if !c.producedTo(tp.Topic) {
+			continue
+		}
+		p, _ := image.Partition(tp)
 		if b := c.broker(broker.NodeID(p.Leader)); b != nil {
 			if r := b.Replica(tp); r != nil {
 				logs = append(logs, ledger.Log{TopicPartition: tp, HighWatermark: r.HighWatermark(), Segments: r.Log.Segments()})

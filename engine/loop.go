@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"loglab/engine/broker"
@@ -11,12 +12,16 @@ import (
 
 // runUntil lets time pass up to end, excluded, in the order that the package's doc states.
 func (c *Cluster) runUntil(end kafka.Millis) error {
-	for {
+	for steps := 0; ; steps++ {
 		due, ok := c.nextDue()
 		if !ok || due >= end {
 			break
 		}
-		c.now = max(c.now, due)
+		if due > c.now {
+			c.now, steps = due, 0
+		} else if steps > mostSteps {
+			panic(fmt.Sprintf("engine: time stands still at %d ms: %s is due and does nothing", c.now, c.dueNow()))
+		}
 		c.deliver()
 		c.fireTimers()
 		if c.tooManyEvents() {
@@ -25,6 +30,20 @@ func (c *Cluster) runUntil(end kafka.Millis) error {
 	}
 	c.now = end
 	return c.checkBounds()
+}
+
+// mostSteps is more than anything can need at one moment: a message takes a millisecond, and no timer that has fired is
+// due again at once.
+const mostSteps = 100_000
+
+// dueNow names a node whose timer is due.
+func (c *Cluster) dueNow() kafka.NodeID {
+	for _, node := range c.nodes() {
+		if due, _, ok := c.NextTimer(node); ok && due <= c.now {
+			return node
+		}
+	}
+	return "the network"
 }
 
 // nextDue is the next moment at which something falls due.
@@ -65,11 +84,12 @@ func (c *Cluster) fireTimers() {
 	for i := range c.clients {
 		n := &c.clients[i]
 		if due, ok := n.nextDue(); ok && due <= c.now && c.inboxOf(n.id()) == nil {
-			c.send(n.id(), c.fire(n))
+			c.sendOf(n.id(), c.fire(n))
 		}
 	}
 	if due, ok := c.admin.NextDue(); ok && due <= c.now {
 		c.send(adminNode, c.admin.Tick(c.now, &c.journal))
+		c.finishReplay()
 	}
 }
 
@@ -167,11 +187,12 @@ func (c *Cluster) handOver(m *simnet.Message, cause uint64, held bool) {
 		return
 	}
 	if n := c.client(m.To); n != nil {
-		c.send(m.To, c.receive(n, m, seq))
+		c.sendOf(m.To, c.receive(n, m, seq))
 		c.divideAnew(0)
 		return
 	}
-	c.admin.Receive(m, seq, &c.journal)
+	c.send(adminNode, c.admin.Receive(c.now, m, seq, &c.journal))
+	c.finishReplay()
 }
 
 // reset tells a client, of whatever kind the node is, that its connection to a server is gone.
@@ -190,7 +211,7 @@ func (c *Cluster) reset(node, server kafka.NodeID, cause uint64) {
 	case n.producer != nil:
 		c.send(node, n.producer.Disconnected(c.now, server, cause, &c.outside, &c.journal))
 	default:
-		c.send(node, n.consumer.Disconnected(c.now, server, cause, &c.outside, &c.journal))
+		c.sendOf(node, n.consumer.Disconnected(c.now, server, cause, &c.outside, &c.journal))
 	}
 }
 

@@ -19,14 +19,34 @@ const (
 	creationHops     = 8
 	clientHops       = 6
 	identityHops     = 6 // of an idempotent producer, beside retry.backoff.ms
+	groupHops        = 60
+	settleHops       = 12  // of the prologue's commands
+	groupBackoff     = 100 // retry.backoff.ms
 )
+
+// prologueSpan is how long before tick 0 the commands of the prologue are carried out.
+func (c *Cluster) prologueSpan() kafka.Millis {
+	if len(c.spec.Prologue) == 0 {
+		return 0
+	}
+	linger := kafka.Millis(0)
+	for _, p := range c.spec.Producers {
+		linger = max(linger, p.Config.Linger)
+	}
+	return settleHops*c.spec.Latency + linger
+}
 
 // bootSpan is how long before the clients the brokers start.
 func (c *Cluster) bootSpan() kafka.Millis { return (registrationHops + creationHops) * c.spec.Latency }
 
-// clientSpan is how long before tick 0 the clients start. An idempotent producer asks twice for its id: the first
-// broker that it asks has to get a block of ids first.
+// clientSpan is how long before tick 0, or before the commands of the prologue, the clients start. An idempotent
+// producer asks twice for its id: the first broker that it asks has to get a block of ids first. The members of
+// groups find their coordinator, for which its topic has to be created, and join. A member that is not the first of
+// its group comes within the initial delay, and so there is a second window, in which nobody comes.
 func (c *Cluster) clientSpan() kafka.Millis {
+	if len(c.spec.Groups) > 0 {
+		return groupHops*c.spec.Latency + 10*groupBackoff + 2*c.spec.Cluster.Groups.InitialRebalanceDelay
+	}
 	for _, p := range c.spec.Producers {
 		if config, err := p.Config.Resolve(); err == nil && config.EnableIdempotence == client.IdempotenceOn {
 			return (clientHops+identityHops)*c.spec.Latency + 2*config.RetryBackoff
@@ -43,15 +63,18 @@ func (c *Cluster) boot() error {
 	if err := c.runUntil(c.now + registrationHops*c.spec.Latency); err != nil {
 		return err
 	}
-	t := &c.spec.Topic
-	c.send(adminNode, []simnet.Send{c.admin.CreateTopic(c.now, t.Name, int32(t.Partitions), int16(t.replicationFactor()), t.Replicas, topicSettings(t), 0)})
+	for _, t := range c.spec.topics() {
+		c.send(adminNode, []simnet.Send{c.admin.CreateTopic(c.now, t.Name, int32(t.Partitions), int16(t.replicationFactor()), t.Replicas, topicSettings(&t), 0)})
+	}
 	if err := c.runUntil(c.now + creationHops*c.spec.Latency); err != nil {
 		return err
 	}
 	for _, b := range c.brokers {
-		if b.State() != broker.Running || !b.Knows(c.spec.Topic.Name, c.spec.Topic.Partitions) {
-			return fmt.Errorf("%s cannot start under these settings: within %d ms it was not registered, unfenced and told of topic %s",
-				b.Node(), c.bootSpan(), c.spec.Topic.Name)
+		for _, t := range c.spec.topics() {
+			if b.State() != broker.Running || !b.Knows(t.Name, t.Partitions) {
+				return fmt.Errorf("%s cannot start under these settings: within %d ms it was not registered, unfenced and told of topic %s",
+					b.Node(), c.bootSpan(), t.Name)
+			}
 		}
 	}
 	return nil
@@ -66,9 +89,17 @@ func topicSettings(s *TopicSpec) []client.Setting {
 	return []client.Setting{{Name: metadata.MinInSyncReplicas, Value: &value}}
 }
 
-// prologue lets the clients find their topic and positions in the time before 0, then starts the
-// workloads at 0.
+// prologue lets the clients find their topic and positions, and groups form, in the time before 0, carries out the
+// spec's commands, and starts the workloads at 0.
 func (c *Cluster) prologue() error {
+	if err := c.runUntil(-c.prologueSpan()); err != nil {
+		return err
+	}
+	for _, cmd := range c.spec.Prologue {
+		if err := c.Apply(cmd); err != nil {
+			return err
+		}
+	}
 	if err := c.runUntil(0); err != nil {
 		return err
 	}
@@ -87,5 +118,5 @@ func (n *clientNode) ready() bool {
 	if n.producer != nil {
 		return n.producer.Ready()
 	}
-	return n.consumer.Ready()
+	return n.consumer.IsMember() || n.consumer.Ready() // a group may never form
 }

@@ -5,6 +5,8 @@ import (
 
 	"loglab/engine/assignor"
 	"loglab/engine/client"
+	"loglab/engine/command"
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
 	"loglab/engine/storage"
@@ -41,9 +43,13 @@ type Spec struct {
 	Latency    kafka.Millis // of every link, at least 1 ms
 	Cluster    ClusterSpec
 	Topic      TopicSpec
-	Producers  []ProducerSpec // p0, p1, …
-	Group      GroupSpec
-	MaxEvents  int // bound of the journal; 0: none
+	Topics     []TopicSpec         // further topics
+	Producers  []ProducerSpec      // p0, p1, …
+	Group      GroupSpec           // whose members are given their partitions; without a name there is none
+	Groups     []ConsumerGroupSpec // with a coordinator
+	// Prologue are commands that are carried out and settled before tick 0.
+	Prologue  []command.Command
+	MaxEvents int // bound of the journal; 0: none
 	// Sabotage is a rule that this run breaks, for the tests of the invariants.
 	Sabotage sabotage.Rule
 }
@@ -58,14 +64,31 @@ type ClusterSpec struct {
 	UncleanElection   bool         // unclean.leader.election.enable
 	ELR               bool         // eligible.leader.replicas.version is 1
 	RackAware         bool         // replica.selector.class is RackAwareReplicaSelector
+	Groups            GroupSettings
 }
 
-// DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2.
+// GroupSettings are the brokers' settings of groups. The zero value is for a run without any.
+type GroupSettings struct {
+	OffsetsReplicationFactor int          // offsets.topic.replication.factor
+	InitialRebalanceDelay    kafka.Millis // group.initial.rebalance.delay.ms
+	OffsetsRetention         kafka.Millis // offsets.retention.minutes
+	RetentionCheckInterval   kafka.Millis // offsets.retention.check.interval.ms
+}
+
+// DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2, but for
+// offsets.topic.replication.factor where there are fewer than three.
 func DefaultCluster(brokers int) ClusterSpec {
-	return ClusterSpec{Brokers: brokers, HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000, ELR: true}
+	defaults := group.DefaultConfig()
+	return ClusterSpec{
+		Brokers: brokers, HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000, ELR: true,
+		Groups: GroupSettings{
+			OffsetsReplicationFactor: min(brokers, 3), InitialRebalanceDelay: defaults.InitialRebalanceDelay,
+			OffsetsRetention: defaults.OffsetsRetention, RetentionCheckInterval: defaults.RetentionCheckInterval,
+		},
+	}
 }
 
-// TopicSpec is the one topic of a run.
+// TopicSpec is one topic of a run.
 type TopicSpec struct {
 	Name              string
 	Partitions        int
@@ -81,7 +104,7 @@ type ProducerSpec struct {
 	Workload Workload
 }
 
-// GroupSpec is the one consumer group of a run; its members are c0, c1, ….
+// GroupSpec is a consumer group without a coordinator; its members are c0, c1, ….
 type GroupSpec struct {
 	Name      string
 	Consumers int
@@ -114,6 +137,22 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s: %d; a run may have at most %d", e.What, e.Found, e.Allowed)
 }
 
+// ConsumerGroupSpec is a consumer group with a coordinator; its members are billing-1, billing-2, … by the group's id.
+type ConsumerGroupSpec struct {
+	ID      string // group.id
+	Members []MemberSpec
+	Sink    client.SinkConfig
+}
+
+// MemberSpec is one consumer of a group with its application.
+type MemberSpec struct {
+	Config ConsumerConfig
+	Off    bool // its process does not run before a command starts it
+}
+
+// topics lists all topics of the run.
+func (s *Spec) topics() []TopicSpec { return append([]TopicSpec{s.Topic}, s.Topics...) }
+
 // replicationFactor is the topic's replication factor.
 func (s *TopicSpec) replicationFactor() int { return max(s.ReplicationFactor, 1) }
 
@@ -128,8 +167,8 @@ func (s *Spec) check() error {
 	}
 	for _, bound := range []LimitError{
 		{"brokers", s.Cluster.Brokers, MaxBrokers},
-		{"partitions", s.Topic.Partitions, MaxPartitions},
-		{"members", s.Group.Consumers, MaxMembers},
+		{"partitions", s.mostPartitions(), MaxPartitions},
+		{"members", s.members(), MaxMembers},
 		{"producers", len(s.Producers), MaxProducers},
 		{"records a tick", rate, MaxRecordsPerTick},
 		{"bytes of a value", value, MaxValueBytes},
@@ -138,18 +177,26 @@ func (s *Spec) check() error {
 			return &bound
 		}
 	}
-	switch rf := s.Topic.replicationFactor(); {
+	switch {
 	case s.Cluster.Brokers < 1:
 		return fmt.Errorf("%d brokers; at least 1 is needed", s.Cluster.Brokers)
-	case rf > s.Cluster.Brokers:
-		return fmt.Errorf("replication factor %d with %s: every replica needs a broker of its own (Kafka answers INVALID_REPLICATION_FACTOR); at most %d is allowed",
-			rf, kafka.Count(s.Cluster.Brokers, "broker"), s.Cluster.Brokers)
-	case s.Topic.Partitions < 1:
-		return fmt.Errorf("topic %s: %d partitions; at least 1 is needed", s.Topic.Name, s.Topic.Partitions)
-	case s.Group.Config.MaxPollRecords < 1:
-		return fmt.Errorf("max.poll.records = %d; it must be at least 1", s.Group.Config.MaxPollRecords)
 	case s.TickMillis < 1 || s.Latency < 1:
 		return fmt.Errorf("tick.ms = %d and latency = %d ms; both must be at least 1", s.TickMillis, s.Latency)
+	}
+	for _, t := range s.topics() {
+		switch rf := t.replicationFactor(); {
+		case rf > s.Cluster.Brokers:
+			return fmt.Errorf("replication factor %d with %s: every replica needs a broker of its own (Kafka answers INVALID_REPLICATION_FACTOR); at most %d is allowed",
+				rf, kafka.Count(s.Cluster.Brokers, "broker"), s.Cluster.Brokers)
+		case t.Partitions < 1:
+			return fmt.Errorf("topic %s: %d partitions; at least 1 is needed", t.Name, t.Partitions)
+		}
+	}
+	if err := s.checkGroups(); err != nil || s.Group.Name == "" {
+		return err
+	}
+	if s.Group.Config.MaxPollRecords < 1 {
+		return fmt.Errorf("max.poll.records = %d; it must be at least 1", s.Group.Config.MaxPollRecords)
 	}
 	_, err := assignor.ByName(s.Group.Assignor)
 	return err

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 
 	"loglab/engine/broker"
 	"loglab/engine/client"
+	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 	"loglab/engine/replication"
@@ -19,7 +21,8 @@ type View struct {
 	Now         kafka.Millis    `json:"now_ms"` // virtual time
 	Controller  ControllerView  `json:"controller"`
 	Brokers     []BrokerView    `json:"brokers"`
-	Partitions  []PartitionView `json:"partitions"` // by index
+	Partitions  []PartitionView `json:"partitions"`                   // of the run's topics in the order of the spec, by index
+	Offsets     []PartitionView `json:"offsets_partitions,omitempty"` // of __consumer_offsets, those on which a group lives
 	Groups      []GroupView     `json:"groups"`
 	Producers   []ProducerView  `json:"producers"`
 	Source      SourceView      `json:"source"`             // what the producers' applications have published
@@ -125,6 +128,7 @@ type GroupView struct {
 	// when they were divided.
 	Divided int  `json:"divided"`
 	Waiting bool `json:"waiting"` // more are known, and the group waits for a paused member to divide them
+	*CoordinatedView
 }
 
 // MemberView is one member of a group.
@@ -136,6 +140,8 @@ type MemberView struct {
 	Rule       string         `json:"rule"`               // the assignor's arithmetic for this member
 	Known      int            `json:"known_partitions"`   // as its metadata has it
 	Refresh    kafka.Millis   `json:"metadata_due_at_ms"` // when it asks again
+
+	*client.MemberView // of a group with a coordinator; nil: of one without
 }
 
 // PositionView is how far a member has read one partition.
@@ -180,10 +186,12 @@ type MessageView struct {
 func (c *Cluster) View() View {
 	v := View{Tick: c.tick, Now: c.now, Brokers: []BrokerView{}, Groups: []GroupView{}, Producers: []ProducerView{}, UnderWay: []MessageView{}, Faulty: c.faultyLinks()}
 	c.viewCluster(&v)
-	group := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}, Divided: c.divided}
+	static := GroupView{ID: c.spec.Group.Name, Assignor: c.spec.Group.Assignor, Members: []MemberView{}, Divided: c.divided}
 	for _, n := range c.clients {
 		if n.consumer != nil {
-			group.Members = append(group.Members, c.memberView(n.consumer, v.Partitions))
+			if !n.consumer.IsMember() {
+				static.Members = append(static.Members, c.memberView(n.consumer, v.Partitions))
+			}
 			continue
 		}
 		p := n.producer.View()
@@ -192,13 +200,18 @@ func (c *Cluster) View() View {
 			Sending: p.Sending, Known: p.Known, Refresh: p.Refresh, Producer: &p,
 		})
 	}
-	for _, m := range group.Members {
+	for _, m := range static.Members {
 		for _, a := range m.Assignment {
-			group.Lag += a.Lag
+			static.Lag += a.Lag
 		}
 	}
-	group.Waiting = len(group.Members) > 0 && group.Members[0].Known > c.divided
-	v.Groups = append(v.Groups, group)
+	static.Waiting = len(static.Members) > 0 && static.Members[0].Known > c.divided
+	if c.spec.Group.Name != "" {
+		v.Groups = append(v.Groups, static)
+	}
+	for i := range c.spec.Groups {
+		v.Groups = append(v.Groups, c.groupView(&c.spec.Groups[i], &v))
+	}
 	v.Source = c.outside.Source.View()
 	v.Destination = c.outside.Destination.View()
 	for _, p := range c.paused {
@@ -233,17 +246,30 @@ func (c *Cluster) viewCluster(v *View) {
 		}
 		v.Brokers = append(v.Brokers, shown)
 	}
-	topic, _ := held.Image.Topic(c.spec.Topic.Name)
-	for i, p := range topic.Partitions {
-		tp := kafka.TopicPartition{Topic: topic.Name, Partition: kafka.Partition(i)}
-		v.Partitions = append(v.Partitions, c.partitionView(tp, p, held.Image, each))
+	for _, tp := range c.partitions(held.Image) {
+		p, _ := held.Image.Partition(tp)
+		shown := c.partitionView(tp, p, held.Image, each)
+		if tp.Topic == group.Topic {
+			v.Offsets = append(v.Offsets, shown)
+			continue
+		}
+		v.Partitions = append(v.Partitions, shown)
 	}
+}
+
+// partitionIn finds a partition among those of a view.
+func partitionIn(partitions []PartitionView, tp kafka.TopicPartition) (PartitionView, bool) {
+	at := slices.IndexFunc(partitions, func(p PartitionView) bool { return p.TopicPartition == tp })
+	if at < 0 {
+		return PartitionView{}, false
+	}
+	return partitions[at], true
 }
 
 func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, image metadata.Image, each []broker.View) PartitionView {
 	v := PartitionView{
 		TopicPartition: tp, Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.PartitionEpoch,
-		ISR: orEmpty(p.ISR), ELR: orEmpty(p.ELR), LastKnownELR: orEmpty(p.LastKnownELR), MinISR: min(c.minISR(image), len(p.Replicas)),
+		ISR: orEmpty(p.ISR), ELR: orEmpty(p.ELR), LastKnownELR: orEmpty(p.LastKnownELR), MinISR: min(c.minISR(tp.Topic, image), len(p.Replicas)),
 	}
 	for _, id := range p.Replicas {
 		r := ReplicaView{Broker: id, Role: replication.Offline}
@@ -295,8 +321,8 @@ func (c *Cluster) faultyLinks() []LinkView {
 }
 
 // minISR gives the min.insync.replicas of the topic.
-func (c *Cluster) minISR(image metadata.Image) int {
-	text, ok := image.TopicSetting(c.spec.Topic.Name, metadata.MinInSyncReplicas)
+func (c *Cluster) minISR(topic string, image metadata.Image) int {
+	text, ok := image.TopicSetting(topic, metadata.MinInSyncReplicas)
 	if n, err := strconv.Atoi(text); ok && err == nil {
 		return n
 	}
@@ -320,7 +346,10 @@ func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) Mem
 		}
 	}
 	for _, a := range v.Partitions {
-		p := partitions[a.Partition]
+		p, known := partitionIn(partitions, a.TopicPartition)
+		if !known {
+			continue
+		}
 		lag := max(0, int64(p.Log.HighWatermark-max(a.Position, p.Log.LogStartOffset))) // a leader that lost records may end before it
 		m.Assignment = append(m.Assignment, PositionView{TopicPartition: p.TopicPartition, Position: a.Position, Read: a.Read, Lag: lag})
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -28,12 +29,25 @@ const (
 type Admin struct {
 	node        kafka.NodeID
 	controller  kafka.NodeID
+	bootstrap   []kafka.NodeID  // brokers
+	start       kafka.Timestamp // wall clock at virtual time 0
 	connections connections
+	task        *resetTask     // under way; nil: none
+	starts      []kafka.NodeID // members that a replay has to start
+	startCause  uint64
+	listing     []listing
 }
 
-// NewAdmin makes an admin client that talks to the controller of that name.
-func NewAdmin(node, controller kafka.NodeID) *Admin {
-	return &Admin{node: node, controller: controller, connections: connections{node: node, timeout: 30000}}
+// listing is a ListOffsets request without an answer.
+type listing struct {
+	to          kafka.NodeID
+	correlation int32
+	timestamp   int64
+}
+
+// NewAdmin makes an admin client that talks to the controller of that name, and about groups to brokers.
+func NewAdmin(node, controller kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timestamp) *Admin {
+	return &Admin{node: node, controller: controller, bootstrap: bootstrap, start: start, connections: connections{node: node, timeout: 30000}}
 }
 
 // Node gives the client's name on the network.
@@ -124,9 +138,12 @@ func (a *Admin) AlterConfigs(now kafka.Millis, resource kmsg.ConfigResourceType,
 }
 
 // Receive handles one response: what was refused is told.
-func (a *Admin) Receive(m *simnet.Message, cause uint64, j *journal.Journal) {
+func (a *Admin) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
 	if !a.connections.answered(m, cause, j) {
-		return
+		return nil
+	}
+	if sends, ok := a.takeForTask(now, m, cause, j); ok {
+		return sends
 	}
 	tell := func(code int16, why *string) { a.tell(m.API(), code, why, cause, j) }
 	switch response := m.Response.(type) {
@@ -149,9 +166,9 @@ func (a *Admin) Receive(m *simnet.Message, cause uint64, j *journal.Journal) {
 		for _, result := range response.Resources {
 			tell(result.ErrorCode, result.ErrorMessage)
 		}
-	default:
-		panic(fmt.Sprintf("admin %s: no handler for %s", a.node, m.API()))
+	default: // of a reset that has begun anew since
 	}
+	return nil
 }
 
 // tell journals an error that a request was answered with.
@@ -170,7 +187,7 @@ func (a *Admin) tell(api string, code int16, why *string, cause uint64, j *journ
 // have failed.
 func (a *Admin) Disconnected(now kafka.Millis, server kafka.NodeID, cause uint64, j *journal.Journal) []simnet.Send {
 	a.lose(now, server, kerr.NetworkException.Code, cause, j)
-	return nil
+	return a.runTask(now, j)
 }
 
 func (a *Admin) lose(now kafka.Millis, server kafka.NodeID, code int16, cause uint64, j *journal.Journal) {
@@ -178,17 +195,29 @@ func (a *Admin) lose(now kafka.Millis, server kafka.NodeID, code int16, cause ui
 	for _, r := range failed {
 		j.Append(a.node, seq, journal.RequestFailed{API: kmsg.NameForKey(r.key), Error: errorName(code)})
 	}
+	if a.task != nil && a.task.running && len(failed) > 0 {
+		a.again(now, retryBackoff)
+	}
 }
 
-// NextDue is when the first request has waited request.timeout.ms for its answer; ok is false when none
-// waits.
-func (a *Admin) NextDue() (due kafka.Millis, ok bool) { return a.connections.nextTimeout() }
+// NextDue is when the first request has waited request.timeout.ms for its answer, or a reset goes on; ok is false
+// when nothing waits.
+func (a *Admin) NextDue() (due kafka.Millis, ok bool) {
+	due, ok = a.connections.nextTimeout()
+	if a.task != nil && !a.task.running && (!ok || a.task.retryAt < due) {
+		due, ok = a.task.retryAt, true
+	}
+	return due, ok
+}
 
 // NextTimer is when the admin client's next timer fires and what it then does, in words; ok is false when none
 // is set.
 func (a *Admin) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if due, ok = a.NextDue(); !ok {
 		return 0, "", false
+	}
+	if a.task != nil && !a.task.running && due == a.task.retryAt {
+		return due, fmt.Sprintf("looks again whether group %s is empty", a.task.group), true
 	}
 	return due, fmt.Sprintf("a request has waited request.timeout.ms = %s for its answer and the connection is closed", kafka.Thousands(a.connections.timeout)), true
 }
@@ -199,7 +228,7 @@ func (a *Admin) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	for {
 		server, seq, any := a.connections.timedOut(now, j)
 		if !any {
-			return sends
+			return append(sends, a.runTask(now, j)...)
 		}
 		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
 		a.lose(now, server, kerr.RequestTimedOut.Code, seq, j)
@@ -220,6 +249,10 @@ func (a *Admin) View() AdminView {
 // Clone gives an admin client in the same state.
 func (a *Admin) Clone() *Admin {
 	c := *a
-	c.connections = a.connections.clone()
+	c.connections, c.listing = a.connections.clone(), slices.Clone(a.listing)
+	if a.task != nil {
+		task := *a.task
+		c.task = &task
+	}
 	return &c
 }

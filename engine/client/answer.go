@@ -22,7 +22,7 @@ func (p *Producer) takeAnswer(now kafka.Millis, m *simnet.Message, response *kms
 		for _, result := range topic.Partitions {
 			if result.ErrorCode != 0 {
 				l := result.CurrentLeader
-				p.metadata.moved(kafka.Partition(result.Partition), l.LeaderID, l.LeaderEpoch, endpointOf(response.Brokers, l.LeaderID), m.API(), p.node, cause, j)
+				p.metadata.moved(p.name(int(result.Partition)), l.LeaderID, l.LeaderEpoch, endpointOf(response.Brokers, l.LeaderID), m.API(), p.node, cause, j)
 			}
 			if b, ok := p.queues[result.Partition].land(m.Correlation); ok {
 				p.complete(now, int(result.Partition), b, result, cause, out, j)

@@ -49,7 +49,8 @@ type request struct {
 	correlation int32
 	key         int16 // of the API
 	sentAt      kafka.Millis
-	cause       uint64 // Seq of the event that led to it
+	within      kafka.Millis // the time that it may take
+	cause       uint64       // Seq of the event that led to it
 }
 
 // backoff gives base × 2^n, at most limit.
@@ -89,11 +90,16 @@ func (c *connections) open(node kafka.NodeID) *server {
 	return c.find(node)
 }
 
-// send makes a request that expects an answer.
+// send makes a request that expects an answer within request.timeout.ms.
 func (c *connections) send(now kafka.Millis, to kafka.NodeID, r kmsg.Request, cause uint64) simnet.Send {
+	return c.sendWithin(now, to, r, cause, c.timeout)
+}
+
+// sendWithin makes a request whose answer may take a time of its own.
+func (c *connections) sendWithin(now kafka.Millis, to kafka.NodeID, r kmsg.Request, cause uint64, within kafka.Millis) simnet.Send {
 	s := c.sendOnly(to, r, cause)
 	at := c.open(to)
-	at.inFlight = append(at.inFlight, request{correlation: s.Correlation, key: r.Key(), sentAt: now, cause: cause})
+	at.inFlight = append(at.inFlight, request{correlation: s.Correlation, key: r.Key(), sentAt: now, within: within, cause: cause})
 	return s
 }
 
@@ -132,10 +138,11 @@ func (c *connections) lost(now kafka.Millis, node kafka.NodeID, cause uint64, j 
 // that; ok is false when there is none.
 func (c *connections) timedOut(now kafka.Millis, j *journal.Journal) (node kafka.NodeID, seq uint64, ok bool) {
 	for _, s := range c.servers {
-		if len(s.inFlight) > 0 && now >= s.inFlight[0].sentAt+c.timeout {
-			oldest := s.inFlight[0]
-			seq = j.Append(c.node, oldest.cause, journal.RequestTimedOut{Server: s.node, API: kmsg.NameForKey(oldest.key), Timeout: c.timeout})
-			return s.node, seq, true
+		for _, r := range s.inFlight {
+			if now >= r.sentAt+r.within {
+				seq = j.Append(c.node, r.cause, journal.RequestTimedOut{Server: s.node, API: kmsg.NameForKey(r.key), Timeout: r.within})
+				return s.node, seq, true
+			}
 		}
 	}
 	return "", 0, false
@@ -144,8 +151,10 @@ func (c *connections) timedOut(now kafka.Millis, j *journal.Journal) (node kafka
 // nextTimeout is when the next request has waited too long.
 func (c *connections) nextTimeout() (due kafka.Millis, ok bool) {
 	for _, s := range c.servers {
-		if len(s.inFlight) > 0 && (!ok || s.inFlight[0].sentAt+c.timeout < due) {
-			due, ok = s.inFlight[0].sentAt+c.timeout, true
+		for _, r := range s.inFlight {
+			if at := r.sentAt + r.within; !ok || at < due {
+				due, ok = at, true
+			}
 		}
 	}
 	return due, ok

@@ -9,13 +9,14 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/simnet"
 )
 
 // ConsumerConfig holds a consumer's settings under Kafka's names.
 type ConsumerConfig struct {
-	Topic                 string
-	AutoOffsetReset       string       // auto.offset.reset: "earliest", "latest" or "none"
+	Topics                []string     // that it subscribes to, or whose partitions it is given
+	AutoOffsetReset       string       // auto.offset.reset: "earliest", "latest", "none" or "by_duration:PT1H" with a duration in hours, minutes and seconds
 	FetchMinBytes         int32        // fetch.min.bytes
 	FetchMaxWait          kafka.Millis // fetch.max.wait.ms
 	FetchMaxBytes         int32        // fetch.max.bytes
@@ -24,9 +25,10 @@ type ConsumerConfig struct {
 	MaxPollRecords        int          // max.poll.records
 	MetadataMaxAge        kafka.Millis // metadata.max.age.ms
 	ClientRack            string       // client.rack; empty: none
-	// Work is what the application needs for one record: it polls again when it is through with the
-	// records of the last poll. 0: no time.
-	Work kafka.Millis
+	// Work is what the application of a consumer without a group needs for one record: it polls again when it is
+	// through with the records of the last poll. 0: no time.
+	Work  kafka.Millis
+	Group GroupConfig
 }
 
 // resetNone is the auto.offset.reset that makes a missing position an error.
@@ -38,7 +40,7 @@ const resetNone = "none"
 // Source: class ConsumerConfig.
 func DefaultConsumerConfig(topic string) ConsumerConfig {
 	return ConsumerConfig{
-		Topic: topic, AutoOffsetReset: "earliest", FetchMinBytes: 1, FetchMaxWait: 500,
+		Topics: []string{topic}, AutoOffsetReset: "earliest", FetchMinBytes: 1, FetchMaxWait: 500,
 		FetchMaxBytes: 52428800, MaxPartitionFetchSize: 1048576, RequestTimeout: 30000,
 		MaxPollRecords: 500, MetadataMaxAge: 300000,
 	}
@@ -51,14 +53,17 @@ type Consumer struct {
 	dead        bool // its process was killed
 	connections connections
 	metadata    metadata
-	known       int               // partitions of the topic, as metadata has it
-	learned     uint64            // Seq of the event that says so
-	partitions  []assigned        // sorted by partition
-	order       []kafka.Partition // of the same in a fetch: one whose records were all handed over goes last
-	asked       []asked           // requests without an answer
-	buffered    []fetched         // in the order they came
+	known       []int                  // partitions of each topic of metadata; shared by clones, never written
+	learned     uint64                 // Seq of the event that says so
+	partitions  []assigned             // sorted
+	order       []kafka.TopicPartition // of the same in a fetch: one whose records were all handed over goes last
+	asked       []asked                // requests without an answer
+	buffered    []fetched              // in the order they came
 	nextPoll    kafka.Millis
-	last        uint64 // Seq of the last event that moved something: what the next fetch follows from
+	last        uint64          // Seq of the last event that moved something: what the next fetch follows from
+	member      *member         // its part in a group; nil: it is in none
+	start       kafka.Timestamp // wall clock at virtual time 0
+	ended       uint64          // Seq of the event by which the process ended by itself; 0: it did not
 }
 
 // NewConsumer makes a consumer that reads the given partitions, sorted, and begins at the bootstrap servers.
@@ -72,20 +77,20 @@ type Consumer struct {
 //
 // Simplified: a member that stands still keeps its partitions. Kafka removes it from the group after
 // session.timeout.ms = 45,000 ms without a heartbeat, and others read on.
-func NewConsumer(node kafka.NodeID, bootstrap []kafka.NodeID, config ConsumerConfig, partitions []kafka.Partition) *Consumer {
+func NewConsumer(node kafka.NodeID, bootstrap []kafka.NodeID, config ConsumerConfig, partitions []kafka.TopicPartition) *Consumer {
 	c := &Consumer{
 		node: node, config: config, connections: connections{node: node, timeout: config.RequestTimeout},
-		metadata: newMetadata(config.Topic, bootstrap, config.MetadataMaxAge),
+		metadata: newMetadata(config.Topics, bootstrap, config.MetadataMaxAge),
 	}
 	c.assign(partitions)
 	return c
 }
 
 // assign makes the consumer read partitions from nowhere yet.
-func (c *Consumer) assign(partitions []kafka.Partition) {
+func (c *Consumer) assign(partitions []kafka.TopicPartition) {
 	c.partitions = nil
-	for _, p := range partitions {
-		c.partitions = append(c.partitions, newAssigned(p))
+	for _, tp := range partitions {
+		c.partitions = append(c.partitions, newAssigned(tp))
 	}
 	c.order = slices.Clone(partitions)
 }
@@ -100,12 +105,14 @@ func (c *Consumer) Ready() bool {
 			return false
 		}
 	}
-	return c.metadata.topicID != [16]byte{}
+	return c.metadata.complete()
 }
 
-// Known gives the number of partitions that the consumer's metadata has and the Seq of the event that says
-// how it learned of them; 0: none is there yet.
-func (c *Consumer) Known() (partitions int, learned uint64) { return c.known, c.learned }
+// Known gives the number of partitions that the consumer's metadata has of its first topic and the Seq of the
+// event that says how it learned of them; 0: none is there yet.
+func (c *Consumer) Known() (partitions int, learned uint64) {
+	return len(c.metadata.first().leaders), c.learned
+}
 
 // Alive says whether the consumer's process runs.
 func (c *Consumer) Alive() bool { return !c.dead }
@@ -116,12 +123,14 @@ func (c *Consumer) Kill() bool {
 	if c.dead {
 		return false
 	}
-	partitions := make([]kafka.Partition, len(c.partitions))
-	for i, a := range c.partitions {
-		partitions[i] = a.partition
+	var partitions []kafka.TopicPartition
+	if c.member == nil {
+		for _, a := range c.partitions {
+			partitions = append(partitions, a.tp)
+		}
 	}
 	c.assign(partitions)
-	c.dead, c.known, c.learned, c.asked, c.buffered, c.metadata = true, 0, 0, nil, nil, c.metadata.restarted()
+	c.dead, c.known, c.learned, c.asked, c.buffered, c.metadata = true, nil, 0, nil, nil, c.metadata.restarted(c.config.Topics...)
 	c.connections = connections{node: c.node, timeout: c.config.RequestTimeout, correlation: c.connections.correlation}
 	return true
 }
@@ -135,6 +144,10 @@ func (c *Consumer) Start(now kafka.Millis) bool {
 		return false
 	}
 	c.dead, c.nextPoll, c.last = false, now, 0
+	if c.member != nil {
+		c.join()
+		c.member.commitAt = now + c.config.Group.AutoCommitInterval
+	}
 	return true
 }
 
@@ -149,9 +162,13 @@ func (c *Consumer) NextDue() (due kafka.Millis, ok bool) {
 		}
 	}
 	consider(c.metadata.nextDue(&c.connections))
-	consider(c.nextPoll, len(c.buffered) > 0)
+	consider(c.nextPoll, len(c.buffered) > 0 && c.member == nil)
 	consider(c.connections.nextTimeout())
-	consider(c.nextAsk())
+	if c.member == nil {
+		consider(c.nextAsk())
+	} else {
+		c.memberDue(consider)
+	}
 	return due, ok
 }
 
@@ -168,10 +185,21 @@ func (c *Consumer) Tick(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 			break
 		}
 		sends = append(sends, simnet.Send{To: server, Close: simnet.CloseOwn, Cause: seq})
-		c.lose(now, server, seq, j)
+		c.lose(now, server, seq, out, j)
+		if c.dead {
+			return sends
+		}
 	}
 	sends = append(sends, c.metadata.ask(now, &c.connections)...)
-	return append(sends, c.poll(now, tick, out, j)...)
+	return append(sends, c.goOn(newStep(now, out, j))...)
+}
+
+// goOn lets the consumer do what it can now.
+func (c *Consumer) goOn(s *step) []simnet.Send {
+	if c.member != nil {
+		return c.advance(s)
+	}
+	return append(s.sends, c.poll(s.now, s.tick, s.out, s.j)...)
 }
 
 // Receive handles one response. Cause is the Seq of the event that says it was delivered.
@@ -180,9 +208,12 @@ func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message,
 		return nil
 	}
 	c.last = cause
+	s := newStep(now, out, j)
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
-		c.learn(now, response, cause, j)
+		if c.learn(now, response, cause, j); c.member != nil && c.member.roster != nil {
+			c.divide(s, cause)
+		}
 	case *kmsg.ListOffsetsResponse:
 		c.takeOffsets(now, c.takeAsked(m), response, cause, j)
 	case *kmsg.OffsetForLeaderEpochResponse:
@@ -190,9 +221,38 @@ func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message,
 	case *kmsg.FetchResponse:
 		c.takeFetched(now, m, c.takeAsked(m), response, cause, j)
 	default:
+		c.takeMemberAnswer(s, m, cause)
+	}
+	if c.dead {
+		return s.sends
+	}
+	return c.goOn(s)
+}
+
+// takeMemberAnswer takes the response to a request of a member of a group.
+func (c *Consumer) takeMemberAnswer(s *step, m *simnet.Message, cause uint64) {
+	switch response := m.Response.(type) {
+	case *kmsg.FindCoordinatorResponse:
+		c.takeCoordinator(s, response, cause)
+	case *kmsg.JoinGroupResponse:
+		c.takeJoined(s, response, m.Correlation, cause)
+	case *kmsg.SyncGroupResponse:
+		c.takeSynced(s, response, m.Correlation, cause)
+	case *kmsg.HeartbeatResponse:
+		c.takeHeartbeat(s, response, m.Correlation, cause)
+	case *kmsg.OffsetFetchResponse:
+		c.takeLookedUp(s, response, m.Correlation, cause)
+	case *kmsg.OffsetCommitResponse:
+		c.takeCommitted(s, response, m.Correlation, cause)
+	case *kmsg.LeaveGroupResponse:
+		if m.Correlation == c.member.leaving {
+			c.end(s, cause, true)
+		}
+	case *kmsg.ProduceResponse:
+		c.takeProduced(s, response, m.Correlation, cause)
+	default:
 		panic(fmt.Sprintf("consumer %s: no handler for %s", c.node, m.API()))
 	}
-	return c.poll(now, tick, out, j)
 }
 
 // Disconnected handles the news that the connection to a server is gone: requests that were in flight on it
@@ -201,14 +261,17 @@ func (c *Consumer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uin
 	if c.dead {
 		return nil
 	}
-	c.lose(now, server, cause, j)
-	return c.poll(now, j.Tick, out, j)
+	c.lose(now, server, cause, out, j)
+	if c.dead {
+		return nil
+	}
+	return c.goOn(newStep(now, out, j))
 }
 
 // lose handles the end of a connection.
 //
 // Source: NetworkClient.cancelInFlightRequests, AbstractFetch.handleFetchFailure.
-func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, j *journal.Journal) {
+func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, out *Outside, j *journal.Journal) {
 	failed, seq := c.connections.lost(now, server, cause, j)
 	c.last = seq
 	c.metadata.request()
@@ -218,7 +281,7 @@ func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, j *
 			continue
 		}
 		for _, p := range c.takeAsked(&simnet.Message{From: server, Correlation: r.correlation}) {
-			a := c.find(p.partition)
+			a := c.find(p.tp)
 			if a == nil {
 				continue
 			}
@@ -228,15 +291,26 @@ func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, j *
 			}
 		}
 	}
+	if c.member != nil {
+		c.lostConnection(newStep(now, out, j), server, failed, seq)
+	}
 }
 
 // learn takes a Metadata response.
 func (c *Consumer) learn(now kafka.Millis, response *kmsg.MetadataResponse, cause uint64, j *journal.Journal) {
 	c.metadata.take(now, response, c.node, cause, j)
-	if n := len(c.metadata.leaders); n != c.known {
-		c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: c.config.Topic, Partitions: n, Before: c.known})
-		c.known, c.learned = n, c.last
+	known := make([]int, len(c.metadata.topics))
+	for i := range c.metadata.topics {
+		t, before := &c.metadata.topics[i], 0
+		if known[i] = len(t.leaders); i < len(c.known) {
+			before = c.known[i]
+		}
+		if known[i] != before {
+			c.last = j.Append(c.node, cause, journal.MetadataLearned{Topic: t.name, Partitions: known[i], Before: before})
+			c.learned = c.last
+		}
 	}
+	c.known = known
 	for i := range c.partitions {
 		c.partitions[i].waits = false
 		c.leaderChanged(&c.partitions[i])
@@ -245,7 +319,7 @@ func (c *Consumer) learn(now kafka.Millis, response *kmsg.MetadataResponse, caus
 
 // Assign gives the consumer other partitions to read, sorted; positions says where to go on in those that
 // a member of the group had read before. Cause is the Seq of the event that says so.
-func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.Partition, positions map[kafka.Partition]kafka.Offset, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
+func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.TopicPartition, positions map[kafka.TopicPartition]kafka.Offset, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
 	var list []assigned
 	for _, p := range partitions {
 		a := newAssigned(p)
@@ -258,7 +332,7 @@ func (c *Consumer) Assign(now kafka.Millis, tick kafka.Tick, partitions []kafka.
 		list = append(list, a)
 	}
 	c.partitions, c.order, c.last = list, slices.Clone(partitions), cause
-	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return c.find(f.partition) == nil })
+	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return c.find(f.tp) == nil })
 	if c.dead {
 		c.assign(partitions)
 		return nil
@@ -275,10 +349,15 @@ func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 		left := c.config.MaxPollRecords
 		for left > 0 && len(c.buffered) > 0 {
 			f := &c.buffered[0]
-			event, drained, late := c.handOver(f, left, tick, out)
+			var late []journal.EventSeenLate
+			event, drained := c.handOver(f, left, func(a *assigned, r record.Record, _ kafka.LeaderEpoch) {
+				if l, isLate := c.process(a, r, tick, out); isLate {
+					late = append(late, l)
+				}
+			})
 			cause := f.cause
 			if drained {
-				c.order = append(slices.DeleteFunc(c.order, func(p kafka.Partition) bool { return p == f.partition }), f.partition)
+				c.order = append(slices.DeleteFunc(c.order, func(tp kafka.TopicPartition) bool { return tp == f.tp }), f.tp)
 				c.buffered = c.buffered[1:]
 			}
 			left -= event.Records
@@ -296,22 +375,18 @@ func (c *Consumer) poll(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 }
 
 // find gives the state of a partition, nil if it is not assigned.
-func (c *Consumer) find(partition kafka.Partition) *assigned {
+func (c *Consumer) find(tp kafka.TopicPartition) *assigned {
 	for i := range c.partitions {
-		if c.partitions[i].partition == partition {
+		if c.partitions[i].tp == tp {
 			return &c.partitions[i]
 		}
 	}
 	return nil
 }
 
-func (c *Consumer) name(a *assigned) kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: c.config.Topic, Partition: a.partition}
-}
-
 // failed journals an error that a partition was answered with, and keeps what is to be asked for again.
 func (c *Consumer) failed(now kafka.Millis, a *assigned, code int16, cause uint64, j *journal.Journal) {
-	c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(code)})
+	c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: a.tp, Position: a.position, Error: errorName(code)})
 	a.preferred = ""
 	switch {
 	case wantsMetadata(code):
@@ -330,5 +405,6 @@ func (c *Consumer) Clone() *Consumer {
 	n.connections = c.connections.clone()
 	n.partitions, n.order = slices.Clone(c.partitions), slices.Clone(c.order)
 	n.buffered, n.asked = slices.Clone(c.buffered), slices.Clone(c.asked)
+	n.member = c.member.clone()
 	return &n
 }

@@ -47,7 +47,7 @@ func (d *desk) read() int { return d.consumer.View().Partitions[0].Read }
 func TestNoFetchWhileRecordsAreBuffered(t *testing.T) {
 	config := DefaultConsumerConfig("orders")
 	config.MaxPollRecords, config.Work = 1, 20
-	d := &desk{t: t, consumer: NewConsumer("c0", []kafka.NodeID{"b1"}, config, []kafka.Partition{0})}
+	d := &desk{t: t, consumer: NewConsumer("c0", []kafka.NodeID{"b1"}, config, []kafka.TopicPartition{{Topic: "orders"}})}
 	d.expect("at the start", d.consumer.Tick(0, 0, &d.outside, &d.journal), "Metadata")
 
 	metadata := kmsg.NewPtrMetadataResponse()

@@ -15,10 +15,10 @@ import (
 
 // fetched is what one response brought of one partition and poll has not handed over yet.
 type fetched struct {
-	partition kafka.Partition
-	data      []byte       // batches; the first may be handed over in part; shared with the message, never written
-	from      kafka.Offset // the position that was asked for
-	cause     uint64       // Seq of the event that says the response was delivered
+	tp    kafka.TopicPartition
+	data  []byte       // batches; the first may be handed over in part; shared with the message, never written
+	from  kafka.Offset // the position that was asked for
+	cause uint64       // Seq of the event that says the response was delivered
 }
 
 // takeFetched buffers the records of a fetch response. What came of a partition that is not its own any more,
@@ -28,8 +28,9 @@ type fetched struct {
 func (c *Consumer) takeFetched(now kafka.Millis, m *simnet.Message, about []askedPartition, response *kmsg.FetchResponse, cause uint64, j *journal.Journal) {
 	for _, topic := range response.Topics {
 		for _, result := range topic.Partitions {
-			a := c.find(kafka.Partition(result.Partition))
-			was, any := of(about, result.Partition)
+			tp := kafka.TopicPartition{Topic: c.metadata.nameOf(topic.TopicID), Partition: kafka.Partition(result.Partition)}
+			a := c.find(tp)
+			was, any := of(about, tp)
 			if a == nil || !any || was.offset != a.position || a.validating {
 				continue
 			}
@@ -42,7 +43,7 @@ func (c *Consumer) takeFetched(now kafka.Millis, m *simnet.Message, about []aske
 			case result.PreferredReadReplica >= 0 && c.config.ClientRack != "" && c.metadata.nodeOf(result.PreferredReadReplica) != "":
 				c.prefer(now, a, c.metadata.nodeOf(result.PreferredReadReplica), cause, j)
 			case len(result.RecordBatches) > 0:
-				c.buffered = append(c.buffered, fetched{partition: a.partition, data: result.RecordBatches, from: a.position, cause: cause})
+				c.buffered = append(c.buffered, fetched{tp: a.tp, data: result.RecordBatches, from: a.position, cause: cause})
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func (c *Consumer) moved(a *assigned, result kmsg.FetchResponseTopicPartition, r
 			host = kafka.NodeID(b.Host)
 		}
 	}
-	if c.metadata.moved(a.partition, result.CurrentLeader.LeaderID, result.CurrentLeader.LeaderEpoch, host, api, c.node, cause, j) {
+	if c.metadata.moved(a.tp, result.CurrentLeader.LeaderID, result.CurrentLeader.LeaderEpoch, host, api, c.node, cause, j) {
 		a.waits = false
 		c.leaderChanged(a)
 	}
@@ -67,28 +68,27 @@ func (c *Consumer) moved(a *assigned, result kmsg.FetchResponseTopicPartition, r
 // Source: KIP-392; SubscriptionState.updatePreferredReadReplica.
 func (c *Consumer) prefer(now kafka.Millis, a *assigned, node kafka.NodeID, cause uint64, j *journal.Journal) {
 	a.preferred, a.preferredUntil = node, now+c.config.MetadataMaxAge
-	c.last = j.Append(c.node, cause, journal.PreferredReplicaChosen{TopicPartition: c.name(a), Replica: node, Rack: c.config.ClientRack, For: c.config.MetadataMaxAge})
+	c.last = j.Append(c.node, cause, journal.PreferredReplicaChosen{TopicPartition: a.tp, Replica: node, Rack: c.config.ClientRack, For: c.config.MetadataMaxAge})
 }
 
-// handOver gives the application up to most records of what was fetched, and the destination the events in
-// them. It is drained once a record was looked for and none was left: what ends exactly at most is found to be
+// handOver gives the application up to most records of what was fetched, one after the other. It is drained once a record was looked for and none was left: what ends exactly at most is found to be
 // empty by the next poll. Records before the position are dropped, because a response begins with the
 // whole batch that holds it; a batch that is cut at the end is dropped too.
 //
 // Source: CompletedFetch.fetchRecords.
-func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside) (event journal.RecordsRead, drained bool, late []journal.EventSeenLate) {
-	a := c.find(f.partition)
-	event = journal.RecordsRead{TopicPartition: c.name(a), From: a.position, To: a.position}
+func (c *Consumer) handOver(f *fetched, most int, take func(*assigned, record.Record, kafka.LeaderEpoch)) (event journal.RecordsRead, drained bool) {
+	a := c.find(f.tp)
+	event = journal.RecordsRead{TopicPartition: a.tp, From: a.position, To: a.position}
 	for event.Records < most {
 		b, err := record.Parse(f.data)
 		if errors.Is(err, record.ErrEnd) || errors.Is(err, record.ErrTorn) {
-			return event, true, late
+			return event, true
 		}
 		if err == nil && a.position <= max(b.BaseOffset, f.from) { // the first time
 			err = b.CheckCRC() // check.crcs
 		}
 		if err != nil {
-			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
+			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, a.tp, err))
 		}
 		scanner := b.Scan()
 		for scanner.Next() {
@@ -100,24 +100,22 @@ func (c *Consumer) handOver(f *fetched, most int, tick kafka.Tick, out *Outside)
 				}
 			case b.Attributes.Control():
 			case event.Records == most:
-				return event, false, late
+				return event, false
 			default:
 				event.Records++
 				a.read++
-				if l, isLate := c.process(a, r, tick, out); isLate {
-					late = append(late, l)
-				}
+				take(a, r, b.PartitionLeaderEpoch)
 				a.position, a.epoch, event.To = r.Offset+1, b.PartitionLeaderEpoch, r.Offset+1
 			}
 		}
 		if err := scanner.Err(); err != nil {
-			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, c.name(a), err))
+			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, a.tp, err))
 		}
 		a.position, a.epoch = max(a.position, b.NextOffset()), b.PartitionLeaderEpoch
 		event.To = a.position
 		f.data = f.data[b.Size():]
 	}
-	return event, false, late
+	return event, false
 }
 
 // process is the application's work on one record: the destination takes the event.
@@ -127,5 +125,5 @@ func (c *Consumer) process(a *assigned, r record.Record, tick kafka.Tick, out *O
 	if !ok {
 		return late, false
 	}
-	return out.Destination.take(entity, Sight{Version: version, At: c.name(a), Offset: r.Offset, Tick: tick, Member: c.node})
+	return out.Destination.take(entity, Sight{Version: version, At: a.tp, Offset: r.Offset, Tick: tick, Member: c.node})
 }

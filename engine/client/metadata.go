@@ -18,19 +18,16 @@ const (
 	retryBackoffMax kafka.Millis = 1000
 )
 
-// metadata is what a client knows of the cluster and of its topic, and when it asks: at its start, when it
+// metadata is what a client knows of the cluster and of its topics, and when it asks: at its start, when it
 // misses something, and again when what it has is metadata.max.age.ms old. Its slices are shared by clones
 // and replaced, never written.
 //
 // Source: classes Metadata and MetadataSnapshot.
 type metadata struct {
-	topic     string
-	bootstrap []kafka.NodeID // bootstrap.servers
-	brokers   []clusterNode  // sorted by id; empty until the first answer
-	names     []kafka.NodeID // of the same
-	topicID   [16]byte
-	leaders   []leader          // by partition
-	led       []kafka.Partition // those that have a leader, sorted
+	topics    []topicMetadata // in the order in which the client came to want them; a producer has one
+	bootstrap []kafka.NodeID  // bootstrap.servers
+	brokers   []clusterNode   // sorted by id; empty until the first answer
+	names     []kafka.NodeID  // of the same
 
 	maxAge    kafka.Millis
 	answered  kafka.Millis // when the last answer came
@@ -40,6 +37,14 @@ type metadata struct {
 	waiting   bool         // for an answer
 	failures  int          // requests without an answer, in a row
 	unchanged int          // answers without news, in a row
+}
+
+// topicMetadata is what a client knows of one topic.
+type topicMetadata struct {
+	name    string
+	id      [16]byte          // zero: no answer has told of the topic yet
+	leaders []leader          // by partition
+	led     []kafka.Partition // those that have a leader, sorted
 }
 
 // clusterNode is a broker as metadata has it.
@@ -54,12 +59,57 @@ type leader struct {
 	epoch kafka.LeaderEpoch
 }
 
-func newMetadata(topic string, bootstrap []kafka.NodeID, maxAge kafka.Millis) metadata {
-	return metadata{topic: topic, bootstrap: bootstrap, maxAge: maxAge}
+func newMetadata(topics []string, bootstrap []kafka.NodeID, maxAge kafka.Millis) metadata {
+	m := metadata{bootstrap: bootstrap, maxAge: maxAge}
+	for _, name := range topics {
+		m.topics = append(m.topics, topicMetadata{name: name})
+	}
+	return m
 }
 
-// restarted gives the metadata of a new process: it knows the bootstrap servers only.
-func (m *metadata) restarted() metadata { return newMetadata(m.topic, m.bootstrap, m.maxAge) }
+// restarted gives the metadata of a new process: it knows the bootstrap servers and which topics it wants.
+func (m *metadata) restarted(topics ...string) metadata {
+	return newMetadata(topics, m.bootstrap, m.maxAge)
+}
+
+// first is the topic of a client that has one.
+func (m *metadata) first() *topicMetadata { return &m.topics[0] }
+
+// topic gives what is known of a topic, nil if the client does not want it.
+func (m *metadata) topic(name string) *topicMetadata {
+	for i := range m.topics {
+		if m.topics[i].name == name {
+			return &m.topics[i]
+		}
+	}
+	return nil
+}
+
+// nameOf gives the name of a topic by its id; empty if none has it.
+func (m *metadata) nameOf(id [16]byte) string {
+	for i := range m.topics {
+		if m.topics[i].id == id {
+			return m.topics[i].name
+		}
+	}
+	return ""
+}
+
+// want adds topics to those that are asked for; it says whether one was new.
+func (m *metadata) want(names []string) (added bool) {
+	for _, name := range names {
+		if m.topic(name) == nil {
+			m.topics = append(slices.Clip(m.topics), topicMetadata{name: name})
+			m.wanted, added = true, true
+		}
+	}
+	return added
+}
+
+// complete says whether every topic that is asked for is there.
+func (m *metadata) complete() bool {
+	return !slices.ContainsFunc(m.topics, func(t topicMetadata) bool { return len(t.leaders) == 0 })
+}
 
 // next is when the client asks, if it waits for no answer. Failures, and answers that bring nothing new, make
 // it wait twice as long each time.
@@ -108,7 +158,7 @@ func (m *metadata) ask(now kafka.Millis, c *connections) []simnet.Send {
 		return nil
 	}
 	m.waiting = true
-	return []simnet.Send{c.send(now, to, metadataRequest(m.topic), 0)}
+	return []simnet.Send{c.send(now, to, metadataRequest(m.topics), 0)}
 }
 
 // anyBroker gives the least loaded of the known brokers that can be reached, or of the bootstrap servers if
@@ -159,11 +209,12 @@ func (m *metadata) nodeOf(id int32) kafka.NodeID {
 }
 
 // leaderOf gives the leader of a partition; its node is empty when none is known.
-func (m *metadata) leaderOf(p kafka.Partition) leader {
-	if int(p) >= len(m.leaders) {
+func (m *metadata) leaderOf(tp kafka.TopicPartition) leader {
+	t := m.topic(tp.Topic)
+	if t == nil || int(tp.Partition) >= len(t.leaders) {
 		return leader{epoch: kafka.NoLeaderEpoch}
 	}
-	return m.leaders[p]
+	return t.leaders[tp.Partition]
 }
 
 // take learns from a Metadata response. What it says of a partition is not believed if its leader epoch is
@@ -178,13 +229,15 @@ func (m *metadata) take(now kafka.Millis, response *kmsg.MetadataResponse, node 
 	m.waiting, m.wanted, m.failures = false, false, 0
 	m.known, m.answered, m.refreshed = true, now, now
 	changed := m.takeBrokers(response)
+	m.topics = slices.Clone(m.topics)
 	for _, topic := range response.Topics {
+		t := m.topic(*topic.Topic)
 		switch {
-		case topic.Topic != nil && *topic.Topic != m.topic:
+		case t == nil:
 		case topic.ErrorCode != 0:
 			m.wanted = true
 		default:
-			changed = m.takeTopic(topic, node, cause, j) || changed
+			changed = m.takeTopic(t, topic, node, cause, j) || changed
 		}
 	}
 	m.forgetGone()
@@ -205,13 +258,13 @@ func (m *metadata) takeBrokers(response *kmsg.MetadataResponse) (changed bool) {
 	return !slices.Equal(before, m.brokers)
 }
 
-// takeTopic learns of the topic's partitions; it says whether anything is new.
-func (m *metadata) takeTopic(topic kmsg.MetadataResponseTopic, node kafka.NodeID, cause uint64, j *journal.Journal) (changed bool) {
-	old := m.leaders
-	if topic.TopicID != m.topicID {
-		m.topicID, old, changed = topic.TopicID, nil, true
+// takeTopic learns of a topic's partitions; it says whether anything is new.
+func (m *metadata) takeTopic(t *topicMetadata, topic kmsg.MetadataResponseTopic, node kafka.NodeID, cause uint64, j *journal.Journal) (changed bool) {
+	old := t.leaders
+	if topic.TopicID != t.id {
+		t.id, old, changed = topic.TopicID, nil, true
 	}
-	leaders := make([]leader, max(len(m.leaders), len(topic.Partitions)))
+	leaders := make([]leader, max(len(t.leaders), len(topic.Partitions)))
 	copy(leaders, old)
 	for _, p := range topic.Partitions {
 		now := leader{m.nodeOf(p.Leader), kafka.LeaderEpoch(p.LeaderEpoch)}
@@ -219,13 +272,13 @@ func (m *metadata) takeTopic(topic kmsg.MetadataResponseTopic, node kafka.NodeID
 			leaders[p.Partition], changed = now, true
 		} else if before := old[p.Partition]; before != now && now.epoch >= before.epoch {
 			leaders[p.Partition], changed = now, true
-			m.tell(kafka.Partition(p.Partition), before, now, "Metadata", node, cause, j)
+			tell(kafka.TopicPartition{Topic: t.name, Partition: kafka.Partition(p.Partition)}, before, now, "Metadata", node, cause, j)
 		}
 		if now.node == "" {
 			m.wanted = true // LEADER_NOT_AVAILABLE
 		}
 	}
-	m.setLeaders(leaders)
+	t.setLeaders(leaders)
 	return changed
 }
 
@@ -234,41 +287,42 @@ func (m *metadata) forgetGone() {
 	gone := func(l leader) bool {
 		return l.node != "" && !slices.ContainsFunc(m.brokers, func(b clusterNode) bool { return b.node == l.node })
 	}
-	if !slices.ContainsFunc(m.leaders, gone) {
-		return
-	}
-	m.wanted = true
-	leaders := slices.Clone(m.leaders)
-	for i, l := range leaders {
-		if gone(l) {
-			leaders[i].node = ""
+	for i := range m.topics {
+		t := &m.topics[i]
+		if !slices.ContainsFunc(t.leaders, gone) {
+			continue
 		}
+		m.wanted = true
+		leaders := slices.Clone(t.leaders)
+		for i, l := range leaders {
+			if gone(l) {
+				leaders[i].node = ""
+			}
+		}
+		t.setLeaders(leaders)
 	}
-	m.setLeaders(leaders)
 }
 
-func (m *metadata) setLeaders(leaders []leader) {
-	m.leaders, m.led = leaders, nil
+func (t *topicMetadata) setLeaders(leaders []leader) {
+	t.leaders, t.led = leaders, nil
 	for i, l := range leaders {
 		if l.node != "" {
-			m.led = append(m.led, kafka.Partition(i))
+			t.led = append(t.led, kafka.Partition(i))
 		}
 	}
 }
 
-func (m *metadata) tell(p kafka.Partition, before, now leader, api string, node kafka.NodeID, cause uint64, j *journal.Journal) {
-	j.Append(node, cause, journal.LeaderLearned{
-		TopicPartition: kafka.TopicPartition{Topic: m.topic, Partition: p}, Before: before.node, Leader: now.node, LeaderEpoch: now.epoch, API: api,
-	})
+func tell(tp kafka.TopicPartition, before, now leader, api string, node kafka.NodeID, cause uint64, j *journal.Journal) {
+	j.Append(node, cause, journal.LeaderLearned{TopicPartition: tp, Before: before.node, Leader: now.node, LeaderEpoch: now.epoch, API: api})
 }
 
 // moved learns from a Produce or Fetch response who leads a partition now; host is the node endpoint that came
 // along, if one did. False: it says nothing that is newer.
 //
 // Source: KIP-951; Metadata.updatePartitionLeadership.
-func (m *metadata) moved(p kafka.Partition, id, epoch int32, host kafka.NodeID, api string, node kafka.NodeID, cause uint64, j *journal.Journal) bool {
-	before := m.leaderOf(p)
-	if id < 0 || epoch < 0 || int(p) >= len(m.leaders) || kafka.LeaderEpoch(epoch) <= before.epoch {
+func (m *metadata) moved(tp kafka.TopicPartition, id, epoch int32, host kafka.NodeID, api string, node kafka.NodeID, cause uint64, j *journal.Journal) bool {
+	before, t := m.leaderOf(tp), m.topic(tp.Topic)
+	if id < 0 || epoch < 0 || t == nil || int(tp.Partition) >= len(t.leaders) || kafka.LeaderEpoch(epoch) <= before.epoch {
 		return false
 	}
 	if m.nodeOf(id) == "" {
@@ -278,11 +332,12 @@ func (m *metadata) moved(p kafka.Partition, id, epoch int32, host kafka.NodeID, 
 		m.setBrokers(append(slices.Clone(m.brokers), clusterNode{id, host}))
 	}
 	now := leader{m.nodeOf(id), kafka.LeaderEpoch(epoch)}
-	leaders := slices.Clone(m.leaders)
-	leaders[p] = now
-	m.setLeaders(leaders)
+	leaders := slices.Clone(t.leaders)
+	leaders[tp.Partition] = now
+	m.topics = slices.Clone(m.topics)
+	m.topic(tp.Topic).setLeaders(leaders)
 	m.unchanged = 0
-	m.tell(p, before, now, api, node, cause, j)
+	tell(tp, before, now, api, node, cause, j)
 	return true
 }
 

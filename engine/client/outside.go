@@ -13,11 +13,16 @@ import (
 type Outside struct {
 	Source      Source
 	Destination Destination
+	Sinks       []Sink // of the groups with a coordinator
 }
 
 // Clone gives an outside in the same state.
 func (o *Outside) Clone() Outside {
-	return Outside{Source: o.Source.clone(), Destination: o.Destination.clone()}
+	c := Outside{Source: o.Source.clone(), Destination: o.Destination.clone()}
+	for i := range o.Sinks {
+		c.Sinks = append(c.Sinks, o.Sinks[i].clone())
+	}
+	return c
 }
 
 // The sizes of an entry of each history, about.
@@ -32,6 +37,9 @@ func (o *Outside) SizeBytes() int {
 func (o *Outside) CloneBytes() int {
 	const mapEntry, entityBytes = 56, 80
 	chunks := historyChunk*(handedBytes+outcomeBytes) + (o.Source.handed.Len()+o.Source.outcomes.Len())/historyChunk*24
+	for i := range o.Sinks {
+		chunks += o.Sinks[i].cloneBytes()
+	}
 	return chunks + mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
 }
 

@@ -16,12 +16,13 @@ import (
 //
 // Source: SubscriptionState.TopicPartitionState.
 type assigned struct {
-	partition  kafka.Partition
+	tp         kafka.TopicPartition
 	position   kafka.Offset      // next to hand to the application; -1 until the leader has said where to begin
 	epoch      kafka.LeaderEpoch // of the record before it; -1: not known
 	leader     leader            // whose log holds the position, as far as was checked
 	validating bool              // the position is to be compared with a new leader's log
 	given      kafka.Offset      // the position that was given up; -1: none
+	looked     bool              // of a member: the coordinator was asked what is committed
 	asking     bool              // ListOffsets or OffsetForLeaderEpoch is under way for it
 	waits      bool              // for metadata, after an error
 	retryAt    kafka.Millis      // nothing is asked for before
@@ -32,8 +33,8 @@ type assigned struct {
 	preferredUntil kafka.Millis
 }
 
-func newAssigned(p kafka.Partition) assigned {
-	return assigned{partition: p, position: kafka.NoOffset, given: kafka.NoOffset, epoch: kafka.NoLeaderEpoch, leader: leader{epoch: kafka.NoLeaderEpoch}, retryAt: math.MinInt64}
+func newAssigned(tp kafka.TopicPartition) assigned {
+	return assigned{tp: tp, position: kafka.NoOffset, given: kafka.NoOffset, epoch: kafka.NoLeaderEpoch, leader: leader{epoch: kafka.NoLeaderEpoch}, retryAt: math.MinInt64}
 }
 
 // asked is a request about partitions that has no answer yet.
@@ -45,9 +46,9 @@ type asked struct {
 
 // askedPartition is what was asked about one partition.
 type askedPartition struct {
-	partition kafka.Partition
-	offset    kafka.Offset
-	leader    leader
+	tp     kafka.TopicPartition
+	offset kafka.Offset
+	leader leader
 }
 
 // takeAsked takes what a response answers off the list.
@@ -62,8 +63,8 @@ func (c *Consumer) takeAsked(m *simnet.Message) []askedPartition {
 }
 
 // of gives what was asked about a partition; ok is false when nothing was.
-func of(partitions []askedPartition, p int32) (askedPartition, bool) {
-	at := slices.IndexFunc(partitions, func(a askedPartition) bool { return int32(a.partition) == p })
+func of(partitions []askedPartition, tp kafka.TopicPartition) (askedPartition, bool) {
+	at := slices.IndexFunc(partitions, func(a askedPartition) bool { return a.tp == tp })
 	if at < 0 {
 		return askedPartition{}, false
 	}
@@ -75,7 +76,7 @@ func of(partitions []askedPartition, p int32) (askedPartition, bool) {
 //
 // Source: SubscriptionState.maybeValidatePositionForCurrentLeader.
 func (c *Consumer) leaderChanged(a *assigned) {
-	now := c.metadata.leaderOf(a.partition)
+	now := c.metadata.leaderOf(a.tp)
 	if a.position == kafka.NoOffset || now.node == "" || now == a.leader {
 		return
 	}
@@ -101,12 +102,13 @@ const (
 // Simplified: after an error that makes the consumer ask for metadata, the partition is not fetched until the
 // answer is there. Kafka's consumer goes on asking the broker that it knows.
 func (c *Consumer) needs(a *assigned) (what need, whom kafka.NodeID, at kafka.Millis) {
-	l := c.metadata.leaderOf(a.partition)
+	l := c.metadata.leaderOf(a.tp)
 	if a.stopped || a.asking || a.waits || l.node == "" {
 		return needNothing, "", 0
 	}
+	from := kafka.Millis(math.MinInt64)
 	switch {
-	case a.position == kafka.NoOffset && c.config.AutoOffsetReset == resetNone:
+	case a.position == kafka.NoOffset && (c.config.AutoOffsetReset == resetNone || c.member != nil && !a.looked):
 		return needNothing, "", 0
 	case a.position == kafka.NoOffset:
 		what, whom = needOffset, l.node
@@ -117,8 +119,13 @@ func (c *Consumer) needs(a *assigned) (what need, whom kafka.NodeID, at kafka.Mi
 		if c.connections.count(whom, kmsg.Fetch) > 0 || c.holdsOf(whom) {
 			return needNothing, "", 0
 		}
+		if c.member != nil {
+			if from = c.member.app.pollAt; c.full() {
+				return needNothing, "", 0
+			}
+		}
 	}
-	return what, whom, max(a.retryAt, c.connections.openAt(whom))
+	return what, whom, max(a.retryAt, c.connections.openAt(whom), from)
 }
 
 // readsFrom gives the broker that a partition is fetched from: the preferred replica or the leader.
@@ -128,13 +135,13 @@ func (c *Consumer) readsFrom(a *assigned) kafka.NodeID {
 	if a.preferred != "" {
 		return a.preferred
 	}
-	return c.metadata.leaderOf(a.partition).node
+	return c.metadata.leaderOf(a.tp).node
 }
 
 // holdsOf says whether records are buffered of a partition that is fetched from a broker.
 func (c *Consumer) holdsOf(node kafka.NodeID) bool {
 	return slices.ContainsFunc(c.buffered, func(f fetched) bool {
-		a := c.find(f.partition)
+		a := c.find(f.tp)
 		return a != nil && c.readsFrom(a) == node
 	})
 }
@@ -152,7 +159,7 @@ func (c *Consumer) nextAsk() (due kafka.Millis, ok bool) {
 // ask sends the requests that are wanted: positions where there are none, checks of positions, and records. One
 // fetch is under way at a time to each broker; a partition that is new waits for that.
 func (c *Consumer) ask(now kafka.Millis) []simnet.Send {
-	if c.known == 0 || len(c.partitions) == 0 {
+	if !c.metadata.known || len(c.partitions) == 0 {
 		return nil
 	}
 	for i := range c.partitions {
@@ -160,7 +167,7 @@ func (c *Consumer) ask(now kafka.Millis) []simnet.Send {
 		if a.preferred != "" && (now >= a.preferredUntil || !slices.Contains(c.metadata.nodes(), a.preferred)) {
 			a.preferred = ""
 		}
-		if c.metadata.leaderOf(a.partition).node == "" {
+		if c.metadata.leaderOf(a.tp).node == "" {
 			c.metadata.request()
 		}
 	}
@@ -172,12 +179,12 @@ func (c *Consumer) ask(now kafka.Millis) []simnet.Send {
 			if len(wanted) == 0 {
 				continue
 			}
-			request := c.request(what, wanted)
+			request := c.request(now, what, wanted)
 			send := c.connections.send(now, node, request, c.last)
 			list := asked{to: node, correlation: send.Correlation}
 			for _, a := range wanted {
 				a.asking = what != needRecords
-				list.partitions = append(list.partitions, askedPartition{a.partition, a.position, a.leader})
+				list.partitions = append(list.partitions, askedPartition{a.tp, a.position, a.leader})
 			}
 			c.asked = append(c.asked, list)
 			sends = append(sends, send)
@@ -205,10 +212,10 @@ func (c *Consumer) wanting(now kafka.Millis, what need, node kafka.NodeID) (list
 	return list
 }
 
-func (c *Consumer) request(what need, list []*assigned) kmsg.Request {
+func (c *Consumer) request(now kafka.Millis, what need, list []*assigned) kmsg.Request {
 	switch what {
 	case needOffset:
-		return c.listOffsetsRequest(list)
+		return c.listOffsetsRequest(now, list)
 	case needEpoch:
 		return c.epochRequest(list)
 	}
@@ -221,8 +228,9 @@ func (c *Consumer) request(what need, list []*assigned) kmsg.Request {
 func (c *Consumer) takeOffsets(now kafka.Millis, about []askedPartition, response *kmsg.ListOffsetsResponse, cause uint64, j *journal.Journal) {
 	for _, topic := range response.Topics {
 		for _, result := range topic.Partitions {
-			a := c.find(kafka.Partition(result.Partition))
-			_, was := of(about, result.Partition)
+			tp := kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(result.Partition)}
+			a := c.find(tp)
+			_, was := of(about, tp)
 			if a == nil || !was { // not its own any more
 				continue
 			}
@@ -234,8 +242,12 @@ func (c *Consumer) takeOffsets(now kafka.Millis, about []askedPartition, respons
 				c.failed(now, a, result.ErrorCode, cause, j)
 				continue
 			}
-			a.position, a.epoch, a.leader = kafka.Offset(result.Offset), kafka.LeaderEpoch(result.LeaderEpoch), c.metadata.leaderOf(a.partition)
-			c.last = j.Append(c.node, cause, journal.PositionReset{TopicPartition: c.name(a), To: a.position, Policy: c.config.AutoOffsetReset, From: a.given})
+			if result.Offset < 0 { // no record is that young: by_duration
+				a.retryAt = now + c.config.RequestTimeout
+				continue
+			}
+			a.position, a.epoch, a.leader = kafka.Offset(result.Offset), kafka.LeaderEpoch(result.LeaderEpoch), c.metadata.leaderOf(a.tp)
+			c.last = j.Append(c.node, cause, journal.PositionReset{TopicPartition: a.tp, To: a.position, Policy: c.config.AutoOffsetReset, From: a.given})
 			a.given = kafka.NoOffset
 		}
 	}
@@ -248,8 +260,9 @@ func (c *Consumer) takeOffsets(now kafka.Millis, about []askedPartition, respons
 func (c *Consumer) takeEpochs(now kafka.Millis, about []askedPartition, response *kmsg.OffsetForLeaderEpochResponse, cause uint64, j *journal.Journal) {
 	for _, topic := range response.Topics {
 		for _, result := range topic.Partitions {
-			a := c.find(kafka.Partition(result.Partition))
-			was, any := of(about, result.Partition)
+			tp := kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(result.Partition)}
+			a := c.find(tp)
+			was, any := of(about, tp)
 			if a == nil || !any {
 				continue
 			}
@@ -270,11 +283,11 @@ func (c *Consumer) compare(a *assigned, epoch kafka.LeaderEpoch, end kafka.Offse
 	a.validating = false
 	known := epoch >= 0 && end >= 0
 	if known && end >= a.position {
-		c.last = j.Append(c.node, cause, journal.PositionValidated{TopicPartition: c.name(a), Position: a.position, Epoch: a.epoch, EndOffset: end})
+		c.last = j.Append(c.node, cause, journal.PositionValidated{TopicPartition: a.tp, Position: a.position, Epoch: a.epoch, EndOffset: end})
 		return
 	}
 	event := journal.LogTruncationDetected{
-		TopicPartition: c.name(a), Position: a.position, Epoch: a.epoch, DivergingEpoch: kafka.NoLeaderEpoch, EndOffset: kafka.NoOffset, Policy: c.config.AutoOffsetReset,
+		TopicPartition: a.tp, Position: a.position, Epoch: a.epoch, DivergingEpoch: kafka.NoLeaderEpoch, EndOffset: kafka.NoOffset, Policy: c.config.AutoOffsetReset,
 	}
 	if known {
 		event.DivergingEpoch, event.EndOffset = epoch, end
@@ -293,7 +306,7 @@ func (c *Consumer) compare(a *assigned, epoch kafka.LeaderEpoch, end kafka.Offse
 
 // drop forgets what is buffered of a partition whose position has moved.
 func (c *Consumer) drop(a *assigned) {
-	c.buffered = slices.DeleteFunc(c.buffered, func(f fetched) bool { return f.partition == a.partition })
+	c.buffered = slices.DeleteFunc(c.buffered, func(f fetched) bool { return f.tp == a.tp })
 }
 
 // outOfRange handles a position that the log does not hold. A preferred replica may lag behind: then the leader
@@ -301,7 +314,7 @@ func (c *Consumer) drop(a *assigned) {
 //
 // Source: FetchCollector.handleInitializeErrors.
 func (c *Consumer) outOfRange(a *assigned, cause uint64, j *journal.Journal) {
-	c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: c.name(a), Position: a.position, Error: errorName(kerr.OffsetOutOfRange.Code)})
+	c.last = j.Append(c.node, cause, journal.FetchFailed{TopicPartition: a.tp, Position: a.position, Error: errorName(kerr.OffsetOutOfRange.Code)})
 	switch {
 	case a.preferred != "":
 		a.preferred = ""

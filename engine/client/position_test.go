@@ -25,7 +25,11 @@ type table struct {
 }
 
 func newTable(t *testing.T, config ConsumerConfig, partitions ...kafka.Partition) *table {
-	tb := &table{t: t, consumer: NewConsumer("c0", []kafka.NodeID{"b1"}, config, partitions)}
+	var named []kafka.TopicPartition
+	for _, p := range partitions {
+		named = append(named, kafka.TopicPartition{Topic: "orders", Partition: p})
+	}
+	tb := &table{t: t, consumer: NewConsumer("c0", []kafka.NodeID{"b1"}, config, named)}
 	tb.tick(0)
 	return tb
 }
@@ -142,6 +146,7 @@ func (tb *table) fetch(from kafka.NodeID, fill func(*kmsg.FetchResponseTopicPart
 	s := tb.take(kmsg.Fetch, from)
 	response := s.Request.ResponseKind().(*kmsg.FetchResponse)
 	topic := kmsg.NewFetchResponseTopic()
+	topic.TopicID = s.Request.(*kmsg.FetchRequest).Topics[0].TopicID
 	for _, rp := range s.Request.(*kmsg.FetchRequest).Topics[0].Partitions {
 		p := kmsg.NewFetchResponseTopicPartition()
 		p.Partition = rp.Partition
@@ -195,7 +200,7 @@ func reading(t *testing.T, policy string) *table {
 	tb.metadata("b1", []int32{1}, []int32{4})
 	if policy == resetNone {
 		a := &tb.consumer.partitions[0] // a position as a commit would give it
-		a.position, a.leader = 0, tb.consumer.metadata.leaderOf(0)
+		a.position, a.leader = 0, tb.consumer.metadata.leaderOf(a.tp)
 		tb.add(tb.consumer.ask(0))
 	} else {
 		tb.offset("b1", 0, 4)
@@ -361,7 +366,7 @@ func TestFetchNamesTheLeader(t *testing.T) {
 // The admin client tells what was refused and what got no answer.
 func TestAdmin(t *testing.T) {
 	var j journal.Journal
-	a := NewAdmin("admin", "c1")
+	a := NewAdmin("admin", "c1", nil, 0)
 	s := a.ElectLeaders(0, []kafka.TopicPartition{{Topic: "orders", Partition: 1}, {Topic: "orders", Partition: 2}}, true, 0)
 	request := s.Request.(*kmsg.ElectLeadersRequest)
 	if s.To != "c1" || request.ElectionType != 1 || len(request.Topics) != 1 || !slices.Equal(request.Topics[0].Partitions, []int32{1, 2}) {
@@ -369,7 +374,7 @@ func TestAdmin(t *testing.T) {
 	}
 	response := request.ResponseKind().(*kmsg.ElectLeadersResponse)
 	response.Topics = []kmsg.ElectLeadersResponseTopic{{Topic: "orders", Partitions: []kmsg.ElectLeadersResponseTopicPartition{{Partition: 1}, {Partition: 2, ErrorCode: kerr.ElectionNotNeeded.Code}}}}
-	a.Receive(&simnet.Message{From: "c1", To: "admin", Correlation: s.Correlation, Response: response}, 0, &j)
+	a.Receive(0, &simnet.Message{From: "c1", To: "admin", Correlation: s.Correlation, Response: response}, 0, &j)
 	value := "2"
 	a.AlterConfigs(0, kmsg.ConfigResourceTypeTopic, "orders", []Setting{{"min.insync.replicas", &value}, {"retention.ms", nil}}, 0)
 	a.CreateTopic(0, "payments", 3, 2, nil, nil, 0)

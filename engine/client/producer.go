@@ -58,7 +58,7 @@ func NewProducer(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timest
 		node: node, start: start, config: config, keyed: keyed, rnd: rnd,
 		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: newDeal(workload, draws),
 		connections: connections{node: node, timeout: config.RequestTimeout},
-		metadata:    newMetadata(config.Topic, bootstrap, config.MetadataMaxAge), identity: newIdentity(), checked: atOnce,
+		metadata:    newMetadata([]string{config.Topic}, bootstrap, config.MetadataMaxAge), identity: newIdentity(), checked: atOnce,
 	}, nil
 }
 
@@ -116,7 +116,7 @@ func (p *Producer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
 	event.Records = len(lost)
 	seq := j.Append(p.node, cause, event)
 	out.Source.settle(lost, Dropped, kafka.NoOffset, "", j.Tick, seq)
-	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted()
+	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted(p.config.Topic)
 	p.connections = connections{node: p.node, timeout: p.config.RequestTimeout, correlation: p.connections.correlation}
 	p.sticky, p.older, p.turn = partitioner.NewSticky(int32(p.config.BatchSize)), partitioner.Sticky480{}, partitioner.RoundRobin{}
 	return true
@@ -319,7 +319,7 @@ func (p *Producer) switched(change partitioner.Switch, cause uint64, j *journal.
 }
 
 func (p *Producer) candidates() partitioner.Candidates {
-	return partitioner.Candidates{WithLeader: p.metadata.led, PartitionCount: int32(len(p.queues))}
+	return partitioner.Candidates{WithLeader: p.metadata.first().led, PartitionCount: int32(len(p.queues))}
 }
 
 // name gives the name of a partition by its index.
@@ -358,8 +358,8 @@ func (p *Producer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uin
 
 // growQueues gives the partitions that are new a queue.
 func (p *Producer) growQueues(cause uint64, j *journal.Journal) {
-	if before := len(p.queues); before < len(p.metadata.leaders) {
-		p.queues = append(p.queues, make([]queue, len(p.metadata.leaders)-before)...)
+	if before := len(p.queues); before < len(p.metadata.first().leaders) {
+		p.queues = append(p.queues, make([]queue, len(p.metadata.first().leaders)-before)...)
 		j.Append(p.node, cause, journal.MetadataLearned{Topic: p.config.Topic, Partitions: len(p.queues), Before: before})
 	}
 }

@@ -217,7 +217,7 @@ func TestNewLeader(t *testing.T) {
 	f.run(f.producer.config.MetadataMaxAge)
 	f.leaders[0], f.epochs[0] = 1, 4 // a broker that is behind answers
 	f.run(f.producer.config.MetadataMaxAge + 100)
-	if l := f.producer.metadata.leaderOf(0); l.node != "b2" || l.epoch != 5 {
+	if l := f.producer.metadata.leaderOf(f.producer.name(0)); l.node != "b2" || l.epoch != 5 {
 		t.Errorf("an older leader epoch was believed: %v", l)
 	}
 }

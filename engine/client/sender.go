@@ -61,7 +61,7 @@ func (p *Producer) busy(node kafka.NodeID) bool {
 func (p *Producer) noticeLeaders() {
 	for i := range p.queues {
 		if q := &p.queues[i]; len(q.batches) > 0 {
-			l := p.metadata.leaderOf(kafka.Partition(i))
+			l := p.metadata.leaderOf(p.name(i))
 			q.batches[0].notice(l.epoch)
 			if l.node == "" {
 				p.metadata.request()
@@ -92,7 +92,7 @@ func (p *Producer) muted(q *queue) bool { return p.config.MaxInFlight == 1 && le
 func (p *Producer) ready(now kafka.Millis, node kafka.NodeID) (reason string, cause uint64, ok bool) {
 	for i := range p.queues {
 		q := &p.queues[i]
-		if len(q.batches) == 0 || p.metadata.leaders[i].node != node || p.muted(q) || q.backsOff(now, &p.config) {
+		if len(q.batches) == 0 || p.metadata.first().leaders[i].node != node || p.muted(q) || q.backsOff(now, &p.config) {
 			continue
 		}
 		first := &q.batches[0]
@@ -113,7 +113,7 @@ func (p *Producer) ready(now kafka.Millis, node kafka.NodeID) (reason string, ca
 // led gives the partitions that a broker leads, sorted, and where draining goes on among them.
 func (p *Producer) led(node kafka.NodeID) (list []int, start int) {
 	for i := range p.queues {
-		if p.metadata.leaders[i].node == node {
+		if p.metadata.first().leaders[i].node == node {
 			list = append(list, i)
 		}
 	}
@@ -148,7 +148,7 @@ func (p *Producer) drainDue(node kafka.NodeID) (due kafka.Millis, ok bool) {
 	open := p.connections.openAt(node)
 	for i := range p.queues {
 		q := &p.queues[i]
-		if len(q.batches) == 0 || p.metadata.leaders[i].node != node || p.muted(q) {
+		if len(q.batches) == 0 || p.metadata.first().leaders[i].node != node || p.muted(q) {
 			continue
 		}
 		at, any := q.readyAt(&p.config)
@@ -168,7 +168,7 @@ func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cau
 	request := kmsg.NewPtrProduceRequest()
 	request.Version, request.Acks, request.TimeoutMillis = produceVersion, p.config.Acks, int32(p.config.RequestTimeout)
 	topic := kmsg.NewProduceRequestTopic()
-	topic.TopicID = p.metadata.topicID
+	topic.TopicID = p.metadata.first().id
 	event := journal.BatchesSent{Reason: reason}
 	list, start := p.led(node)
 	server := p.connections.open(node)

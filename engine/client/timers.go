@@ -37,7 +37,7 @@ func (p *Producer) NextTimer() (due kafka.Millis, does string, ok bool) {
 func (p *Producer) drainsAt(due kafka.Millis) string {
 	for i := range p.queues {
 		q := &p.queues[i]
-		node := p.metadata.leaders[i].node
+		node := p.metadata.first().leaders[i].node
 		at, any := p.drainDue(node)
 		ready, waits := q.readyAt(&p.config)
 		switch {
@@ -63,6 +63,9 @@ func (c *Consumer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	}
 	if at, any := c.metadata.nextDue(&c.connections); any && at == due {
 		return due, c.metadata.does(), ok
+	}
+	if does := c.memberDoes(due); does != "" {
+		return due, does, ok
 	}
 	return due, "asks a broker again that it could not reach or that refused", ok
 }

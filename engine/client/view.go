@@ -81,7 +81,7 @@ func (p *Producer) View() ProducerView {
 }
 
 func (p *Producer) partitionView(i int) ProducerPartitionView {
-	q, l := &p.queues[i], p.metadata.leaders[i]
+	q, l := &p.queues[i], p.metadata.first().leaders[i]
 	v := ProducerPartitionView{Partition: kafka.Partition(i), Leader: l.node, LeaderEpoch: l.epoch, NextSequence: record.NoSequence}
 	if p.config.idempotent() {
 		v.NextSequence = q.sequence.next
@@ -123,30 +123,30 @@ func (p *Producer) batchView(b *batch, state BatchState) BatchView {
 type ConsumerView struct {
 	Node       kafka.NodeID
 	Alive      bool           // its process runs
-	Partitions []AssignedView // sorted by partition
-	Known      int            // partitions of the topic, as its metadata has it
+	Partitions []AssignedView // sorted
+	Known      int            // partitions of its first topic, as its metadata has it
 	Refresh    kafka.Millis   // when it asks for metadata again
 }
 
 // AssignedView is one partition that a consumer reads.
 type AssignedView struct {
-	Partition  kafka.Partition
-	Position   kafka.Offset      // next to read; -1: not known yet
-	Epoch      kafka.LeaderEpoch // of the record before; -1: not known
-	Read       int               // records handed to the application so far
-	Leader     kafka.NodeID      // as its metadata has it; empty: none
-	ReadsFrom  kafka.NodeID      // where it fetches: the leader or the preferred replica
-	Validating bool              // the position is being compared with a new leader's log
-	Stopped    bool              // an error ended the reading
+	TopicPartition kafka.TopicPartition
+	Position       kafka.Offset      // next to read; -1: not known yet
+	Epoch          kafka.LeaderEpoch // of the record before; -1: not known
+	Read           int               // records handed to the application so far
+	Leader         kafka.NodeID      // as its metadata has it; empty: none
+	ReadsFrom      kafka.NodeID      // where it fetches: the leader or the preferred replica
+	Validating     bool              // the position is being compared with a new leader's log
+	Stopped        bool              // an error ended the reading
 }
 
 // View gives the consumer's state.
 func (c *Consumer) View() ConsumerView {
-	v := ConsumerView{Node: c.node, Alive: !c.dead, Known: c.known, Refresh: c.metadata.next()}
+	v := ConsumerView{Node: c.node, Alive: !c.dead, Known: len(c.metadata.first().leaders), Refresh: c.metadata.next()}
 	for i := range c.partitions {
 		a := &c.partitions[i]
 		v.Partitions = append(v.Partitions, AssignedView{
-			Partition: a.partition, Position: a.position, Epoch: a.epoch, Read: a.read, Leader: c.metadata.leaderOf(a.partition).node,
+			TopicPartition: a.tp, Position: a.position, Epoch: a.epoch, Read: a.read, Leader: c.metadata.leaderOf(a.tp).node,
 			ReadsFrom: c.readsFrom(a), Validating: a.validating, Stopped: a.stopped,
 		})
 	}

@@ -11,9 +11,10 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [Cut], [Delay],
-// [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Pause], [PowerLoss], [Produce], [Resume], [ShutDown],
-// [SlowDisk], [Start], [StartSending], [StopSending], [Wait] and [Wipe].
+// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [Commit],
+// [Crash], [Cut], [Delay], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
+// [Produce], [Rebalance], [Replay], [Reset], [Resume], [Seek], [ShutDown], [SlowDisk], [Start], [StartSending],
+// [StopSending], [Wait] and [Wipe].
 type Command interface {
 	// String gives the canonical line of text.
 	String() string
@@ -35,6 +36,8 @@ type verb struct {
 var verbs = [...]verb{
 	{"add-partitions", "add-partitions TOPIC to COUNT", parseAddPartitions},
 	{"alter-config", "alter-config TOPIC SETTING VALUE", parseAlterConfig},
+	{"commit", "commit CONSUMER [PARTITION @OFFSET]", parseCommit},
+	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit]", parseCrash},
 	{"cut", "cut NODE NODE", parseCut},
 	{"cut-one-way", "cut-one-way FROM TO", parseCutOneWay},
 	{"delay", "delay NODE NODE DURATION, from 0ms", parseDelayLink},
@@ -44,11 +47,17 @@ var verbs = [...]verb{
 	{"elect-unclean", "elect-unclean TOPIC PARTITION", parseElectUnclean},
 	{"heal", "heal NODE NODE", parseHeal},
 	{"kill", "kill NODE", parseKill},
+	{"leave", "leave CONSUMER", parseLeave},
 	{"pause", "pause NODE", parsePause},
 	{"power-loss", "power-loss BROKER", parsePowerLoss},
+	{"process", "process CONSUMER [COUNT]", parseProcess},
 	{"produce", "produce PRODUCER [KEY [VALUE]]", parseProduce},
 	{"produce-to", "produce-to PRODUCER PARTITION [KEY [VALUE]]", parseProduceTo},
+	{"rebalance", "rebalance CONSUMER", parseRebalance},
+	{"replay", "replay GROUP from earliest | latest | offset N | timestamp MS | duration DURATION | shift N", parseReplay},
+	{"reset", "reset GROUP to earliest | latest | offset N | timestamp MS | duration DURATION | shift N", parseReset},
 	{"resume", "resume NODE", parseResume},
+	{"seek", "seek CONSUMER PARTITION @OFFSET", parseSeek},
 	{"shut-down", "shut-down BROKER", parseShutDown},
 	{"slow-disk", "slow-disk BROKER DURATION, from 0ms", parseSlowDisk},
 	{"start", "start NODE", parseStart},

@@ -14,6 +14,12 @@
 //	add-partitions orders to 6 the topic has six partitions afterwards
 //	pause c1                   the process c1 stands still; what arrives for it waits
 //	resume c1
+//	crash billing-1            the consumer's process ends at once; with "after processing orders-0 @6" at that point
+//	leave billing-1            the consumer closes; start billing-1 starts it again
+//	commit billing-1           its application commits what it is done with; with "orders-0 @5" that offset
+//	seek billing-1 orders-0 @3 its position moves
+//	reset billing to earliest  the offsets of the group are set, which must be empty
+//	replay billing from offset 2  its members leave, its offsets are reset, its members start
 //	wait 45s                   45 seconds pass before the next tick (ms, s, m, h)
 //
 // [Parse] and String are inverse: Parse(c.String()) is c, and the text that Parse accepts is, after

@@ -6,17 +6,6 @@ import (
 	"loglab/engine"
 )
 
-// checked runs a cluster under the invariants for some ticks and gives what did not hold.
-func checked(t *testing.T, c *engine.Cluster, k *engine.Checker, ticks int) []engine.Violation {
-	t.Helper()
-	found := c.Check(k)
-	for range ticks {
-		tick(t, c, 1)
-		found = append(found, c.Check(k)...)
-	}
-	return found
-}
-
 // The invariants hold in the drawn runs of one broker.
 func TestInvariantsHoldInDrawnRuns(t *testing.T) {
 	for seed := range uint64(20) {

@@ -16,6 +16,8 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		want ledger.Invariant
 		// withoutPromises: producers use acks=1, as otherwise the rule breaks a promise in the same tick.
 		withoutPromises bool
+		// ofGroups: it takes a run that has a group with a coordinator; the others are played without any.
+		ofGroups bool
 	}{
 		{rule: sabotage.OffsetsRepeat, want: ledger.OffsetsRise, withoutPromises: true},
 		{rule: sabotage.SequencesUnchecked, want: ledger.SequencesInOrder},
@@ -31,6 +33,12 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.FencedLeaderStays, want: ledger.LeaderInISR},
 		{rule: sabotage.ElectsAnyone, want: ledger.CleanElection},
 		{rule: sabotage.AssignmentRemembers, want: ledger.AssignmentRepeats},
+		{rule: sabotage.LeaderServesAll, want: ledger.OneOwner, ofGroups: true},
+		{rule: sabotage.OldCommitsAccepted, want: ledger.CommitOfGeneration, ofGroups: true},
+		{rule: sabotage.CommitsAhead, want: ledger.NothingSkipped, ofGroups: true},
+		{rule: sabotage.EffectsDoubled, want: ledger.EffectsOnce, ofGroups: true},
+		{rule: sabotage.OffsetsShownEarly, want: ledger.OffsetsWritten, ofGroups: true},
+		{rule: sabotage.SessionsNeverEnd, want: ledger.SessionsEnd, ofGroups: true},
 	} {
 		t.Run(string(tc.want), func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +46,11 @@ func TestBrokenRulesAreFound(t *testing.T) {
 			for seed := range uint64(most) {
 				s := drawSimulation(seed + 1)
 				s.spec.Sabotage = tc.rule
+				if !tc.ofGroups {
+					s.spec.Groups = nil
+				} else if len(s.spec.Groups) == 0 {
+					continue
+				}
 				for i := range s.spec.Producers {
 					if tc.withoutPromises {
 						s.spec.Producers[i].Config.Acks, s.spec.Producers[i].Config.EnableIdempotence = 1, engine.IdempotenceOff

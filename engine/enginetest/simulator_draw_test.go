@@ -39,6 +39,7 @@ func drawSimulation(seed uint64) *simulation {
 	s := &simulation{seed: seed, commands: map[int][]string{}}
 	s.drawSpec(c)
 	s.drawPlan(c)
+	s.drawGroups(chance{rand.New(rand.NewPCG(seed, 5))})
 	return s
 }
 

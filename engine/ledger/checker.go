@@ -27,7 +27,9 @@ type Checker struct {
 	unclean    map[string]string // what was set for unclean.leader.election.enable, by resource
 	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
 	assigned   []Assigned        // the last that was checked
-	divided    int32             // partitions at that time
+	groups     map[string]*groupSeen
+	chosen     map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
+	divided    int32                     // partitions at that time
 }
 
 // sweepEvery is how many observations pass between two looks at whole logs.
@@ -65,6 +67,12 @@ type partitionSeen struct {
 	thin offsets
 }
 
+// chosenBy is a consumer in a partition.
+type chosenBy struct {
+	node kafka.NodeID
+	tp   kafka.TopicPartition
+}
+
 // offsets is a range, the end exclusive. The zero value is empty.
 type offsets struct{ from, to kafka.Offset }
 
@@ -96,6 +104,7 @@ func (k *Checker) Check(o Observation, outcomes int) []Violation {
 	k.checkPromises(&o)
 	k.checkPositions(&o)
 	k.checkAssignment(&o)
+	k.checkGroups(&o)
 	for _, b := range k.brokers {
 		b.started = false
 	}
@@ -130,6 +139,9 @@ func (k *Checker) brokerOf(node kafka.NodeID) (kafka.BrokerID, *brokerSeen) {
 func (k *Checker) takeEvents(o *Observation) {
 	for ; k.events < uint64(o.Journal.Len()); k.events++ {
 		e, _ := o.Journal.At(k.events + 1)
+		if len(o.Groups) > 0 {
+			k.takeGroupEvent(o, e)
+		}
 		switch body := e.Body.(type) {
 		case journal.HighWatermarkAdvanced:
 			p := k.of(body.TopicPartition)
@@ -226,10 +238,11 @@ func (k *Checker) leads(p *partitionSeen, epoch kafka.LeaderEpoch, id kafka.Brok
 	p.leaders[epoch] = id
 }
 
-// checkPositions compares the consumers with the high watermarks.
+// checkPositions compares the consumers with the high watermarks. A place that was chosen by seek or by a commit may lie
+// above them; nothing is read there.
 func (k *Checker) checkPositions(o *Observation) {
 	for _, c := range o.Positions {
-		if p := k.of(c.TopicPartition); c.Offset > p.highest {
+		if p := k.of(c.TopicPartition); c.Offset > max(p.highest, k.chosen[chosenBy{c.Node, c.TopicPartition}]) {
 			k.violated(PositionsBelowMark, c.TopicPartition, "%s is at offset %d; no replica's high watermark has been above %d", c.Node, c.Offset, p.highest)
 		}
 	}

@@ -25,6 +25,12 @@ const (
 	MetadataBehind      Invariant = "metadata-behind"         // no broker has more metadata than the controller
 	PositionsBelowMark  Invariant = "positions-below-mark"    // no consumer is above every high watermark that there ever was
 	AssignmentRepeats   Invariant = "assignment-of-its-input" // an assignment depends on its input alone
+	OneOwner            Invariant = "one-owner-a-generation"  // no two members own a partition in one generation
+	CommitOfGeneration  Invariant = "commit-of-generation"    // no coordinator takes a commit of another generation than the group's
+	NothingSkipped      Invariant = "nothing-skipped"         // a group that commits what it is done with has processed all below
+	EffectsOnce         Invariant = "effects-once"            // an idempotent sink, or one that stores offsets, has no effect twice
+	OffsetsWritten      Invariant = "offsets-written"         // a coordinator shows the offsets that are on every in-sync replica
+	SessionsEnd         Invariant = "sessions-end"            // a member that waits for nothing is removed if it goes silent
 )
 
 // Violation says that an invariant does not hold.

@@ -20,7 +20,8 @@ type Observation struct {
 	Positions []Position       // of the consumers
 	Group     assignor.Group   // what the members' partitions were worked out from
 	Assignor  string
-	Assigned  []Assigned // in the order of Group.Members
+	Assigned  []Assigned   // in the order of Group.Members
+	Groups    []GroupState // with a coordinator
 }
 
 // BrokerState is one broker.

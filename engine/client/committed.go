@@ -1,0 +1,110 @@
+package client
+
+import (
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+)
+
+// lookDue is when the consumer asks for committed offsets; ok is false when it needs none or the answer is under way.
+func (c *Consumer) lookDue() (due kafka.Millis, ok bool) {
+	m := c.member
+	if m.looking != 0 || m.coordinator == "" || !m.app.inPoll() {
+		return 0, false
+	}
+	for i := range c.partitions {
+		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked {
+			return max(m.lookAt, c.connections.openAt(m.coordinator)), true
+		}
+	}
+	return 0, false
+}
+
+// lookUp asks the coordinator for the committed offsets of the partitions without a position.
+//
+// Source: ConsumerCoordinator.refreshCommittedOffsetsIfNeeded.
+func (c *Consumer) lookUp(s *step) {
+	if due, ok := c.lookDue(); !ok || due > s.now {
+		return
+	}
+	m := c.member
+	request := kmsg.NewPtrOffsetFetchRequest()
+	request.Version, request.RequireStable = offsetFetchVersion, true
+	group := kmsg.NewOffsetFetchRequestGroup()
+	group.Group, group.MemberEpoch = c.config.Group.ID, -1
+	var missing []kafka.TopicPartition
+	for i := range c.partitions {
+		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked {
+			missing = append(missing, a.tp)
+		}
+	}
+	for name, list := range partitionsByTopic(missing) {
+		topic := kmsg.NewOffsetFetchRequestGroupTopic()
+		topic.Topic, topic.Partitions = name, list
+		group.Topics = append(group.Topics, topic)
+	}
+	request.Groups = append(request.Groups, group)
+	m.looking = c.post(s, c.connections.send(s.now, m.coordinator, request, c.last))
+}
+
+// takeLookedUp sets positions from the coordinator's answer. Where nothing is committed auto.offset.reset decides.
+//
+// Source: ConsumerCoordinator.OffsetFetchResponseHandler, refreshCommittedOffsets.
+func (c *Consumer) takeLookedUp(s *step, response *kmsg.OffsetFetchResponse, correlation int32, cause uint64) {
+	m := c.member
+	if correlation != m.looking {
+		return
+	}
+	m.looking = 0
+	group := response.Groups[0]
+	switch code := group.ErrorCode; {
+	case coordinatorGone(code):
+		c.loseCoordinator(s, "OffsetFetch was answered with "+errorName(code), cause)
+		return
+	case code == kerr.CoordinatorLoadInProgress.Code:
+		m.lookAt = s.now + retryBackoff
+		return
+	case code != 0:
+		c.fail(s, "OffsetFetch", code, cause)
+		return
+	}
+	for _, topic := range group.Topics {
+		for _, p := range topic.Partitions {
+			a := c.find(kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(p.Partition)})
+			if a == nil || a.looked || a.position != kafka.NoOffset {
+				continue
+			}
+			if p.ErrorCode != 0 {
+				m.lookAt = s.now + retryBackoff
+				continue
+			}
+			c.takeCommittedOffset(s, a, p, cause)
+		}
+	}
+}
+
+func (c *Consumer) takeCommittedOffset(s *step, a *assigned, p kmsg.OffsetFetchResponseGroupTopicPartition, cause uint64) {
+	a.looked = true
+	event := journal.PositionCommitted{Group: c.config.Group.ID, TopicPartition: a.tp, Offset: kafka.Offset(p.Offset), Policy: c.config.AutoOffsetReset}
+	c.last = s.j.Append(c.node, cause, event)
+	switch {
+	case p.Offset >= 0:
+		a.position, a.epoch = kafka.Offset(p.Offset), kafka.LeaderEpoch(p.LeaderEpoch)
+		a.leader = c.metadata.leaderOf(a.tp)
+		a.validating = a.epoch >= 0 && a.leader.node != ""
+	case c.config.AutoOffsetReset == resetNone:
+		c.last = s.j.Append(c.node, c.last, journal.ConsumerFailed{Group: c.config.Group.ID, API: "poll", Error: "NoOffsetForPartitionException"})
+		a.stopped = true
+		c.member.app.state = appFailed
+	}
+}
+
+// seek moves the position of a partition.
+func (c *Consumer) seek(s *step, a *assigned, to kafka.Offset, why string) {
+	c.last = s.j.Append(c.node, c.last, journal.PositionMoved{TopicPartition: a.tp, From: a.position, To: to, Why: why})
+	a.position, a.epoch, a.validating, a.looked, a.stopped = to, kafka.NoLeaderEpoch, false, true, false
+	a.leader = c.metadata.leaderOf(a.tp)
+	c.drop(a)
+}

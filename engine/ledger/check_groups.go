@@ -1,0 +1,281 @@
+package ledger
+
+import (
+	"slices"
+
+	"loglab/engine/command"
+	"loglab/engine/group"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+)
+
+// GroupState is a consumer group with a coordinator, as a checker sees it.
+type GroupState struct {
+	ID          string
+	Offsets     kafka.TopicPartition // the partition of __consumer_offsets that keeps it
+	Coordinator kafka.NodeID         // the broker that leads the partition, as the controller has it, if it knows that; else empty
+	Held        *group.GroupView     // what the coordinator has; nil: there is none, or it knows of no such group
+	// AfterWork says that the group's applications commit only what they are done with.
+	AfterWork bool
+	// Done says whether the group is done with a record: it was processed, or given up by rule.
+	Done func(tp kafka.TopicPartition, offset kafka.Offset) bool
+	// EffectsOnce says that the group's sink keeps every effect once, Doubled how many it has more than once.
+	EffectsOnce bool
+	Doubled     int
+}
+
+// groupSeen is what is remembered of a group.
+type groupSeen struct {
+	generations []generationSeen // in order
+	owners      map[kafka.TopicPartition]ownerSeen
+	told        map[toldBy]kafka.Offset               // committed, as a coordinator told last
+	last        map[kafka.TopicPartition]kafka.Offset // committed, as any coordinator told last
+	done        map[kafka.TopicPartition]kafka.Offset // below it all is done, or skipped for a reason; missing: nothing was committed yet
+	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
+	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
+}
+
+// toldBy is what a coordinator tells of: an old one may not know yet that it is none any more.
+type toldBy struct {
+	node kafka.NodeID
+	tp   kafka.TopicPartition
+}
+
+// generationSeen is a generation with the event that began it.
+type generationSeen struct {
+	seq        uint64
+	node       kafka.NodeID       // the coordinator
+	generation kafka.GenerationID // -1: not known
+}
+
+// ownerSeen is who took a partition in which generation.
+type ownerSeen struct {
+	generation kafka.GenerationID
+	node       kafka.NodeID
+}
+
+func (k *Checker) group(id string) *groupSeen {
+	g := k.groups[id]
+	if g == nil {
+		g = &groupSeen{
+			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{},
+		}
+		if k.groups == nil {
+			k.groups = map[string]*groupSeen{}
+		}
+		k.groups[id] = g
+	}
+	return g
+}
+
+// generationAt gives the generation that a group had at an event for a coordinator; -1: not known.
+func (g *groupSeen) generationAt(seq uint64, node kafka.NodeID) kafka.GenerationID {
+	for i := len(g.generations) - 1; i >= 0; i-- {
+		if g.generations[i].seq <= seq && g.generations[i].node == node {
+			return g.generations[i].generation
+		}
+	}
+	return -1
+}
+
+// takeGroupEvent learns from the journal what a look at states between two ticks can miss.
+func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
+	switch body := e.Body.(type) {
+	case journal.JoinPhaseEnded:
+		g := k.group(body.Group)
+		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, body.Generation})
+	case journal.GroupEmpty:
+		g := k.group(body.Group)
+		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, body.Generation})
+	case journal.GroupsLoaded:
+		for _, state := range o.Groups {
+			g := k.group(state.ID)
+			g.loaded[e.Node] = true
+			g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
+		}
+	case journal.PartitionsTaken:
+		k.takeOwners(o, e.Node, body)
+	case journal.PositionReset:
+		k.takeStart(o, e.Node, body.TopicPartition, body.To)
+	case journal.PositionMoved:
+		k.takeStart(o, e.Node, body.TopicPartition, body.To)
+		k.choose(e.Node, body.TopicPartition, body.To)
+	case journal.PositionCommitted:
+		k.choose(e.Node, body.TopicPartition, body.Offset)
+	case journal.CommandGiven:
+		k.takeCommitCommand(o, body.Command)
+	case journal.OffsetsReset:
+		g := k.group(body.Group)
+		for _, change := range body.Offsets {
+			g.done[change.TopicPartition] = change.To
+		}
+	case journal.OffsetsRemoved:
+		g := k.group(body.Group)
+		for _, tp := range body.Partitions {
+			delete(g.told, toldBy{e.Node, tp})
+			delete(g.last, tp)
+			delete(g.done, tp)
+		}
+	case journal.OffsetCommitted:
+		g := k.group(body.Group)
+		g.told[toldBy{e.Node, body.TopicPartition}], g.last[body.TopicPartition] = body.Offset, body.Offset
+		k.takeCommit(o, body)
+	case journal.BatchAppended:
+		if body.TopicPartition.Topic == group.Topic {
+			k.checkCommitter(o, e)
+		}
+	}
+}
+
+// groupOf gives the group that a consumer is a member of by its name, nil if there is none.
+func (o *Observation) groupOf(node kafka.NodeID) *GroupState {
+	for i := range o.Groups {
+		if g := &o.Groups[i]; len(node) > len(g.ID) && string(node[:len(g.ID)]) == g.ID && node[len(g.ID)] == '-' {
+			return g
+		}
+	}
+	return nil
+}
+
+func (o *Observation) group(id string) *GroupState {
+	at := slices.IndexFunc(o.Groups, func(g GroupState) bool { return g.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &o.Groups[at]
+}
+
+// takeOwners looks whether a partition has one owner in a generation. Where the log of the group's partition lost
+// data, a generation's number may come again.
+func (k *Checker) takeOwners(o *Observation, node kafka.NodeID, taken journal.PartitionsTaken) {
+	state := o.group(taken.Group)
+	if state == nil || k.of(state.Offsets).disturbed {
+		return
+	}
+	g := k.group(taken.Group)
+	for _, tp := range taken.Partitions {
+		if had, ok := g.owners[tp]; ok && had.generation == taken.Generation && had.node != node {
+			k.violated(OneOwner, tp, "%s and %s both own it in generation %d of group %s", had.node, node, taken.Generation, taken.Group)
+		}
+		g.owners[tp] = ownerSeen{taken.Generation, node}
+	}
+}
+
+// takeStart notes where a member reads on that was not told to by a committed offset.
+func (k *Checker) takeStart(o *Observation, node kafka.NodeID, tp kafka.TopicPartition, to kafka.Offset) {
+	if state := o.groupOf(node); state != nil {
+		g := k.group(state.ID)
+		g.started[tp] = max(g.started[tp], to)
+	}
+}
+
+// choose notes a place that was chosen for a consumer, wherever the log ends.
+func (k *Checker) choose(node kafka.NodeID, tp kafka.TopicPartition, to kafka.Offset) {
+	if k.chosen == nil {
+		k.chosen = map[chosenBy]kafka.Offset{}
+	}
+	at := chosenBy{node, tp}
+	k.chosen[at] = max(k.chosen[at], to)
+}
+
+// takeCommitCommand notes an offset that somebody commits by hand: what lies before it is skipped on purpose.
+func (k *Checker) takeCommitCommand(o *Observation, text string) {
+	cmd, err := command.Parse(text)
+	if c, ok := cmd.(command.Commit); err == nil && ok {
+		k.takeStart(o, c.Node, c.TopicPartition, c.Offset)
+	}
+}
+
+// takeCommit looks whether a group that commits what it is done with has skipped a record. What lies before a place
+// that a reset, a seek or auto.offset.reset chose was skipped on purpose.
+func (k *Checker) takeCommit(o *Observation, committed journal.OffsetCommitted) {
+	state := o.group(committed.Group)
+	if state == nil {
+		return
+	}
+	g, tp := k.group(committed.Group), committed.TopicPartition
+	from := max(g.done[tp], g.started[tp])
+	g.done[tp] = max(from, committed.Offset)
+	if !state.AfterWork || committed.Member == "" || k.of(tp).disturbed {
+		return
+	}
+	for offset := from; offset < committed.Offset; offset++ {
+		if !state.Done(tp, offset) {
+			k.violated(NothingSkipped, tp, "group %s has committed %d and never processed the record at %d", committed.Group, committed.Offset, offset)
+			return
+		}
+	}
+}
+
+// checkCommitter looks whether a commit that a coordinator writes is one of the group's generation: it walks from the
+// append back to the request and from that to what the consumer said when it sent it.
+func (k *Checker) checkCommitter(o *Observation, e journal.Event) {
+	delivered, ok := o.Journal.At(e.Cause)
+	if !ok {
+		return
+	}
+	message, ok := delivered.Body.(journal.MessageDelivered)
+	if !ok || message.API != "OffsetCommit" || message.Response {
+		return
+	}
+	sent, ok := o.Journal.At(delivered.Cause)
+	if !ok {
+		return
+	}
+	said, ok := o.Journal.At(sent.Cause)
+	if !ok {
+		return
+	}
+	commit, ok := said.Body.(journal.CommitSent)
+	if !ok || commit.Generation < 0 {
+		return
+	}
+	if now := k.group(commit.Group).generationAt(delivered.Seq, e.Node); now >= 0 && now != commit.Generation {
+		k.violated(CommitOfGeneration, commit.Offsets[0].TopicPartition, "a commit of %s of generation %d was taken, group %s is in generation %d", said.Node, commit.Generation, commit.Group, now)
+	}
+}
+
+// checkGroups looks at the groups as they are.
+func (k *Checker) checkGroups(o *Observation) {
+	for i := range o.Groups {
+		state := &o.Groups[i]
+		g := k.group(state.ID)
+		if state.EffectsOnce && state.Doubled > 0 {
+			k.violated(EffectsOnce, kafka.TopicPartition{}, "the sink of group %s takes every effect once and has %d more than once", state.ID, state.Doubled)
+		}
+		if state.Held == nil {
+			continue
+		}
+		k.checkSessions(state)
+		if g.loaded[state.Coordinator] { // what was written and not told yet may be there now, by a member or by the tool that resets
+			for _, held := range state.Held.Offsets {
+				if last, ok := g.last[held.TopicPartition]; !ok || last != held.Offset {
+					g.done[held.TopicPartition] = held.Offset
+				}
+				g.last[held.TopicPartition], g.told[toldBy{state.Coordinator, held.TopicPartition}] = held.Offset, held.Offset
+			}
+			g.loaded[state.Coordinator] = false
+			g.generations = append(g.generations, generationSeen{uint64(o.Journal.Len()), state.Coordinator, state.Held.Generation})
+			continue
+		}
+		for _, held := range state.Held.Offsets {
+			if told, ok := g.told[toldBy{state.Coordinator, held.TopicPartition}]; !ok || told != held.Offset {
+				k.violated(OffsetsWritten, held.TopicPartition, "the coordinator of group %s shows the committed offset %d; what it told as written is %d", state.ID, held.Offset, told)
+			}
+		}
+	}
+}
+
+// checkSessions looks whether every member that does not wait for an answer has a session that can end. In a rebalance
+// it is enough that the phase can: sessions run anew with the next one.
+func (k *Checker) checkSessions(state *GroupState) {
+	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 {
+		return
+	}
+	for _, m := range state.Held.Members {
+		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 {
+			k.violated(SessionsEnd, kafka.TopicPartition{}, "member %s of group %s waits for nothing, and no timer would remove it", m.ID, state.ID)
+		}
+	}
+}
