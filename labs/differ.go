@@ -194,6 +194,8 @@ func markStrips(x, y *view.Strip) {
 	})
 	markFlags(x, y)
 	markFlags(y, x)
+	markGaps(x, y)
+	markGaps(y, x)
 }
 
 // inSight says whether the place of a record is in the window of a strip.
@@ -221,6 +223,16 @@ func markFlags(s, other *view.Strip) {
 		f.Column += int(s.First - other.First)
 		inSight := f.Column >= 0 && f.Column < other.Columns
 		s.Flags[i].Differs = inSight && !slices.Contains(plainFlags(other.Flags), f)
+	}
+}
+
+// markGaps marks those of a strip that the other does not have, where both show the same stretch.
+func markGaps(s, other *view.Strip) {
+	for i, g := range s.Gaps {
+		s.Gaps[i].Differs = s.First == other.First && !slices.ContainsFunc(other.Gaps, func(o view.Gap) bool {
+			o.Differs = false
+			return o == g
+		})
 	}
 }
 

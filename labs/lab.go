@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loglab/engine"
+	"loglab/engine/kafka"
 	"loglab/labs/view"
 )
 
@@ -17,8 +18,10 @@ type Lab struct {
 	Summary  string    // for the list of labs
 	Settings []Setting // its own parameters, in canonical order
 	Ready    []Ready   // runs to begin with
-	Horizon  int       // where playing ends unless the address says otherwise
-	Packages []string  // whose simplifications its page shows: "engine/broker", …
+	// TickMillis is the virtual time of one tick in all of its runs.
+	TickMillis kafka.Millis
+	Horizon    int      // where playing ends unless the address says otherwise
+	Packages   []string // whose simplifications its page shows: "engine/broker", …
 	// Spec says what runs under these values.
 	Spec func(Values) (*engine.Spec, error)
 	// Build draws the frame: picture, reading, actions and inspector. The rest is already there. What it puts on

@@ -75,7 +75,12 @@ func isTurn(b journal.Body) bool {
 		journal.ISRProposed, journal.AlterPartitionRefused, journal.ConfigChanged, journal.LeadershipTaken, journal.FollowingBegun,
 		journal.LeaderlessLearned, journal.LogTruncated, journal.LogOpened, journal.ProduceRefused, journal.ProduceTimedOut,
 		journal.DuplicateRecognised, journal.ProduceFailed, journal.BatchExpired, journal.ProducerEpochBumped, journal.LeaderLearned,
-		journal.LogTruncationDetected, journal.RequestTimedOut, journal.RequestRefused, journal.FetchFailed:
+		journal.LogTruncationDetected, journal.RequestTimedOut, journal.RequestRefused, journal.FetchFailed,
+		journal.MemberJoined, journal.RebalanceStarted, journal.JoinPhaseEnded, journal.GroupStable, journal.GroupEmpty, journal.MemberRemoved,
+		journal.StaticMemberReplaced, journal.GroupRequestRefused, journal.OffsetsRemoved, journal.OffsetsReset, journal.ResetRefused,
+		journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost, journal.PollIntervalExceeded,
+		journal.ConsumerClosed, journal.ConsumerFailed, journal.ConsumerCrashed, journal.CommitFailed, journal.ProcessingFailed, journal.DeadLetterSent,
+		journal.OffsetCommitted, journal.SinkFull:
 		return true
 	}
 	return false

@@ -14,7 +14,7 @@ type Target struct {
 	Kind      TargetKind
 	Partition kafka.TopicPartition // of a record, batch, segment, replica or partition
 	Number    int64                // offset, base offset of a segment, offset to find, number of a message or of a replica's broker
-	Node      kafka.NodeID         // of a node; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
+	Node      kafka.NodeID         // of a node; a group's id; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
 }
 
 // TargetKind is what a target is.
@@ -31,11 +31,12 @@ const (
 
 	ReplicaTarget   TargetKind = "replica"   // replica:orders-0:2, that on broker 2
 	PartitionTarget TargetKind = "partition" // partition:orders-0, as every node has it in its metadata
+	GroupTarget     TargetKind = "group"     // group:billing, a consumer group as its coordinator has it
 )
 
 // errTarget says what may stand in "at".
 var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, each with @BROKER behind it for the log of that broker, " +
-	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER and node:NAME, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
+	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
@@ -44,7 +45,7 @@ func (t Target) String() string {
 		return ""
 	case MessageTarget:
 		return fmt.Sprintf("%s:%d", t.Kind, t.Number)
-	case NodeTarget:
+	case NodeTarget, GroupTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Node)
 	case PartitionTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Partition)
@@ -65,7 +66,7 @@ func parseTarget(text string) (Target, error) {
 	t := Target{Kind: TargetKind(kind)}
 	var err error
 	switch t.Kind {
-	case NodeTarget:
+	case NodeTarget, GroupTarget:
 		if rest == "" || len(rest) > 64 {
 			return t, errTarget
 		}

@@ -198,6 +198,29 @@ var malformedKinds = []struct {
 			"record:orders-0:@b1", "batch:@b1:5", "record:orders-0@b1", "record:orders-0:5@"+letters(r, 65))
 		return malformed{lab: "replication", query: "at=" + url.QueryEscape(value), where: "at", says: []string{"replica:PARTITION:BROKER"}}
 	}},
+	{"words that do not fit a member's verb", func(r *rand.Rand) malformed {
+		value := pick(r, "crash", "crash billing-1 after", "crash billing-1 after lunch", "crash billing-1 after poll orders-0 @1", "crash billing-1 after processing orders @1", "crash billing-1 before processing orders-0 1",
+			`crash "billing-1"`, "leave", "leave a b", "process billing-1 0", "process billing-1 1001", "process billing-1 x", "commit", "commit billing-1 orders-0", "commit billing-1 orders-0 @-1",
+			"seek billing-1", "seek billing-1 orders-0 @x", "seek billing-1 orders-0 @1000000000000001", "seek billing-1 orders-99999999999 @1", "rebalance", "rebalance a b")
+		return malformed{lab: "offsets", query: fmt.Sprintf("do=%d:", r.IntN(100)) + url.QueryEscape(value), where: "do", says: []string{"command"}}
+	}},
+	{"a place to reset to that is none", func(r *rand.Rand) malformed {
+		place := pick(r, "", "middle", "earliest 1", "latest x", "offset", "offset -1", "offset x", "offset "+strings.Repeat("9", 17+r.IntN(300)), "timestamp", "timestamp x", "duration", "duration 5", "duration -5s", "shift", "shift 0", "shift x",
+			"shift 1000000001", "shift -1000000001", "Earliest", "offset 1 2")
+		verb := pick(r, "reset billing to ", "replay billing from ")
+		return malformed{lab: "offsets", query: fmt.Sprintf("do=%d:", r.IntN(100)) + url.QueryEscape(verb+place), where: "do", says: []string{"command"}}
+	}},
+	{"a setting of members out of range", func(r *rand.Rand) malformed {
+		name, allowed := pick(r, "consumers", "partitions", "process", "threads", "attempts", "capacity", "audit-consumers", "poll-records", "session-timeout"), "a whole number from"
+		return malformed{lab: "offsets", query: name + "=" + pick(r, "-1", "1800001", "x", "", "1.5", strings.Repeat("7", 30+r.IntN(300))), where: name, says: []string{allowed}}
+	}},
+	{"a choice of members that is none", func(r *rand.Rand) malformed {
+		name := pick(r, "assignor", "static", "heartbeats", "reset", "commit", "commits", "handler", "sink", "second", "audit-reset")
+		return malformed{lab: "offsets", query: name + "=" + url.QueryEscape(pick(r, "", letters(r, 1+r.IntN(20))+"x", "ON", "by_duration:PT", "by_duration:"+letters(r, 900), "\x00", "<b>")), where: name, says: []string{"allowed are"}}
+	}},
+	{"a group that is none", func(r *rand.Rand) malformed {
+		return malformed{lab: "offsets", query: "at=" + url.QueryEscape(pick(r, "group:", "group", "Group:billing", "member:billing-1", "group:"+letters(r, 300))), where: "at", says: []string{"group:ID"}}
+	}},
 	{"no such lab", func(r *rand.Rand) malformed {
 		name := pick(r, "Partitions", "partition", "partitions ", "partitions\x00", "x"+letters(r, 10), letters(r, 3000), "\xff\xfe", "..", "<b>", "partitions;t=1", "日本")
 		return malformed{name: name, query: pick(r, "", "t=3", "t=x"), says: []string{"partitions"}}

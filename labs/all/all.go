@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"loglab/labs"
+	"loglab/labs/offsets"
 	"loglab/labs/partitions"
 	"loglab/labs/replication"
 )
@@ -11,6 +12,7 @@ import (
 // list holds every lab in the order of the home page.
 var list = []*labs.Lab{
 	partitions.Lab(),
+	offsets.Lab(),
 	replication.Lab(),
 }
 

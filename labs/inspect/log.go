@@ -23,7 +23,6 @@ const (
 type Frame struct {
 	labs.Frame
 	Topic, Group string
-	TickMillis   kafka.Millis
 	Config       storage.Config // of the topic
 }
 

@@ -106,7 +106,7 @@ func consequences(f labs.Frame, seq uint64) string {
 // Source: RequestHeader.json (version 2), ResponseHeader.json (version 1).
 func (f Frame) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	left := m.DueAt - f.View.Now
-	when := fmt.Sprintf("in %d ms, in tick %d", left, f.Address.T+1+int(left/f.TickMillis))
+	when := fmt.Sprintf("in %d ms, in tick %d", left, f.TickAfter(m.DueAt))
 	if m.Held {
 		when = "it has arrived and waits for the paused process of " + string(m.To)
 	}
@@ -128,7 +128,11 @@ func (f Frame) dissectMessage(in *view.Inspector, m engine.MessageView) {
 	add(4, "correlation_id", fmt.Sprint(m.Message.Correlation), "the response to a request repeats it")
 	if !m.Answer {
 		id := f.clientID(m)
-		add(2+len(id), "client_id", fmt.Sprintf("%q", id), "its length and text; client.id is not set, so the client makes one up")
+		meaning := "its length and text; client.id is not set, so the client makes one up"
+		if id == string(m.From) {
+			meaning = "its length and text"
+		}
+		add(2+len(id), "client_id", fmt.Sprintf("%q", id), meaning)
 	}
 	if flexible {
 		add(1, "tagged fields", "0", "none; the body follows")
@@ -186,6 +190,13 @@ func (f Frame) FrameOf(m engine.MessageView) (whole []byte, key int16, flexible 
 // Source: ProducerConfig, ConsumerConfig.maybeOverrideClientId, KafkaAdminClient.generateClientId, ReplicaFetcherManager,
 // KafkaRaftManager, NodeToControllerChannelManagerImpl.
 func (f Frame) clientID(m engine.MessageView) string {
+	for _, g := range f.View.Groups {
+		for _, member := range g.Members {
+			if g.CoordinatedView != nil && kafka.NodeID(member.ID) == m.From {
+				return string(m.From) // it has its own
+			}
+		}
+	}
 	switch number := string(m.From[1:]); m.From[0] {
 	case 'p':
 		return "producer-1"

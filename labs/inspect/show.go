@@ -23,7 +23,7 @@ func titleOf(at labs.Target) string {
 		return fmt.Sprintf("Find offset %d in %s%s", at.Number, at.Partition, on(at))
 	}
 	node := at.Node
-	if at.Kind != labs.NodeTarget {
+	if !isNode(at) {
 		at.Node = ""
 	}
 	title := strings.ReplaceAll(at.String(), ":", " ")
@@ -31,9 +31,12 @@ func titleOf(at labs.Target) string {
 	return strings.ToUpper(title[:1]) + title[1:] + on(at)
 }
 
+// isNode says whether a target is a node or a group, and so no part of a log.
+func isNode(at labs.Target) bool { return at.Kind == labs.NodeTarget || at.Kind == labs.GroupTarget }
+
 // on says whose log a target is in, where it says so itself.
 func on(at labs.Target) string {
-	if at.Node == "" || at.Kind == labs.NodeTarget {
+	if at.Node == "" || isNode(at) {
 		return ""
 	}
 	return " on " + string(at.Node)

@@ -35,7 +35,7 @@ func inspectAt(l *layout) *view.Inspector {
 
 // inspectFrame is the frame as the parts of the inspector take it that all labs share.
 func inspectFrame(f labs.Frame) inspect.Frame {
-	return inspect.Frame{Frame: f, Topic: topic, Group: group, TickMillis: tickMillis, Config: logConfig(f.Address.Values)}
+	return inspect.Frame{Frame: f, Topic: topic, Group: group, Config: logConfig(f.Address.Values)}
 }
 
 func inspectLog(f labs.Frame, p engine.PartitionView) inspect.Log {

@@ -44,13 +44,14 @@ const none = "none"
 // Lab makes the partition explorer.
 func Lab() *labs.Lab {
 	return &labs.Lab{
-		Name:     "partitions",
-		Title:    "Partition explorer",
-		Goal:     "See that a consumer group has no more working consumers than the topic has partitions (a share group can have more), that order holds only per key, and that changing the number of partitions moves keys.",
-		Summary:  "Type your own keys and see in which partition each lands, who reads it, who is idle, which keys move when partitions are added, and what that does to their order.",
-		Horizon:  20,
-		Settings: append(groupSettings(), producerSettings()...),
-		Ready:    readyRuns(),
+		Name:       "partitions",
+		Title:      "Partition explorer",
+		Goal:       "See that a consumer group has no more working consumers than the topic has partitions (a share group can have more), that order holds only per key, and that changing the number of partitions moves keys.",
+		Summary:    "Type your own keys and see in which partition each lands, who reads it, who is idle, which keys move when partitions are added, and what that does to their order.",
+		TickMillis: tickMillis,
+		Horizon:    20,
+		Settings:   append(groupSettings(), producerSettings()...),
+		Ready:      readyRuns(),
 		Packages: []string{
 			"engine", "engine/assignor", "engine/broker", "engine/client", "engine/controller", "engine/metadata", "engine/partitioner",
 			"engine/record", "engine/simdisk", "engine/simnet", "engine/storage", "labs/inspect", "labs/partitions",
@@ -66,7 +67,7 @@ func groupSettings() []labs.Setting {
 		{Name: "partitions", Label: "Partitions", Default: "4", Min: 1, Max: engine.MaxPartitions},
 		{Name: "baseline", Label: "Baseline partitions", Default: "4", Min: 1, Max: engine.MaxPartitions, Help: "the count before you changed it"},
 		{Name: "consumers", Label: "Consumers", Default: "6", Min: 0, Max: engine.MaxMembers, Help: "in one group"},
-		{Name: "assignor", Label: "Assignor", Default: "range", Options: []string{"range", "roundrobin"}},
+		{Name: "assignor", Label: "Assignor", Default: "range", Options: []string{"range", "roundrobin"}}, // the sticky ones need to know what members own
 		{Name: "work", Label: "Work per record, ms", Default: "0", Min: 0, Max: 1000, Help: "what a consumer needs for one record; a tick is 10 ms"},
 		{Name: "destination", Label: "Destination checks", Default: "nothing", Options: []string{"nothing", "versions"}},
 		{Name: "metadata", Label: "Metadata age, ms", Default: "100", Min: 10, Max: 300_000, Help: "metadata.max.age.ms: when clients learn of new partitions; Kafka’s default is 300,000"},

@@ -46,14 +46,9 @@ func (l *layout) picture() view.Picture {
 	for i := l.first; i < end; i++ {
 		p.Strips = append(p.Strips, l.strip(i))
 	}
-	for first := 0; l.partitions() > l.strips && first < l.partitions(); first += l.strips {
-		last := min(first+l.strips, l.partitions()) - 1
-		tp := kafka.TopicPartition{Topic: topic, Partition: kafka.Partition(first)}
-		link := labs.Open(l.Address, fmt.Sprintf("strips-%d", first), fmt.Sprintf("%d to %d", first, last), logTarget(labs.SegmentTarget, tp, 0))
-		link.Label = "Partitions " + link.Text
-		link.Inactive = first == l.first
-		p.Pages = append(p.Pages, link)
-	}
+	p.Pages = labs.StripPages(l.Address, l.partitions(), l.strips, l.first, func(i kafka.Partition) labs.Target {
+		return logTarget(labs.SegmentTarget, kafka.TopicPartition{Topic: topic, Partition: i}, 0)
+	})
 	return p
 }
 
@@ -107,12 +102,7 @@ func (l *layout) strip(i int) view.Strip {
 		s.Cells = append(s.Cells, l.cell(i, rec, selected))
 	}
 	s.Flags = flags(first, start, end, l.columns, r)
-	if first > start {
-		s.Before = l.windowLink("before-"+name, fmt.Sprintf("%d earlier", first-start), p, max(start, first-kafka.Offset(l.columns/2)))
-	}
-	if last := first + kafka.Offset(len(s.Cells)); last < end {
-		s.After = l.windowLink("after-"+name, fmt.Sprintf("%d later", end-last), p, min(end-1, last+kafka.Offset(l.columns/2)))
-	}
+	labs.Shift(l.Address, &s, p.TopicPartition, start, first+kafka.Offset(len(s.Cells)), end)
 	return s
 }
 
@@ -167,13 +157,6 @@ func (l *layout) whyLink(id, text string, seq uint64) *view.Link {
 	}
 	link := labs.Replace(id, text, l.Address.WithWhy(seq))
 	link.Label = text + ", changed in this tick: why?"
-	return &link
-}
-
-// windowLink moves a strip's window by opening a record in it.
-func (l *layout) windowLink(id, text string, p engine.PartitionView, to kafka.Offset) *view.Link {
-	link := labs.Open(l.Address, id, text, logTarget(labs.RecordTarget, p.TopicPartition, to))
-	link.Label = fmt.Sprintf("%s records of %s", text, p.TopicPartition)
 	return &link
 }
 

@@ -55,7 +55,7 @@ func (l *layout) inspectPartition(in *view.Inspector, p engine.PartitionView, at
 
 // inspectFrame is the frame as the parts of the inspector take it that all labs share.
 func (l *layout) inspectFrame() inspect.Frame {
-	return inspect.Frame{Frame: l.Frame, Topic: topic, Group: group, TickMillis: tickMillis, Config: storage.DefaultConfig()}
+	return inspect.Frame{Frame: l.Frame, Topic: topic, Group: group, Config: storage.DefaultConfig()}
 }
 
 // logOf gives a partition's log on a broker, or where no broker is named on the one that clients are served from.
@@ -117,7 +117,7 @@ func (l *layout) inspectNode(in *view.Inspector, id kafka.NodeID) bool {
 			return false
 		}
 	}
-	l.inspectFrame().Waits(in, id, l.paused(id))
+	l.inspectFrame().Waits(in, id, l.IsPaused(id))
 	return true
 }
 
@@ -205,7 +205,7 @@ func (l *layout) inspectProducer(in *view.Inspector, p *engine.ProducerView) {
 			if b.BaseSequence >= 0 {
 				sequence = fmt.Sprint(b.BaseSequence)
 			}
-			t.Rows = append(t.Rows, inspect.Cells(name, leader, string(b.State), fmt.Sprint(len(b.Records)), sequence, attempts, fmt.Sprint(l.tickAfter(b.ExpiresAt))))
+			t.Rows = append(t.Rows, inspect.Cells(name, leader, string(b.State), fmt.Sprint(len(b.Records)), sequence, attempts, fmt.Sprint(l.TickAfter(b.ExpiresAt))))
 		}
 	}
 	if len(t.Rows) == 0 {

@@ -28,13 +28,14 @@ const (
 // Lab makes the replication lab.
 func Lab() *labs.Lab {
 	return &labs.Lab{
-		Name:     "replication",
-		Title:    "Replication lab",
-		Goal:     "See what an acknowledgement is worth: which replicas have the record by then, and which failures it survives.",
-		Summary:  "Kill brokers, cut links and take the power away, one tick at a time, and see who leads, who is in sync, and which acknowledged records are lost.",
-		Horizon:  200,
-		Settings: append(clusterSettings(), producerSettings()...),
-		Ready:    readyRuns(),
+		Name:       "replication",
+		Title:      "Replication lab",
+		Goal:       "See what an acknowledgement is worth: which replicas have the record by then, and which failures it survives.",
+		Summary:    "Kill brokers, cut links and take the power away, one tick at a time, and see who leads, who is in sync, and which acknowledged records are lost.",
+		TickMillis: tickMillis,
+		Horizon:    200,
+		Settings:   append(clusterSettings(), producerSettings()...),
+		Ready:      readyRuns(),
 		Packages: []string{
 			"engine", "engine/broker", "engine/client", "engine/controller", "engine/ledger", "engine/metadata", "engine/record", "engine/replication",
 			"engine/simdisk", "engine/simnet", "engine/storage", "labs/inspect", "labs/replication",

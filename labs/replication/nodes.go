@@ -2,12 +2,10 @@ package replication
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"loglab/engine"
 	"loglab/engine/kafka"
-	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -40,100 +38,10 @@ func columnsOf(n int) int {
 
 // newNode begins a node with the messages that are on their way to it.
 func (l *layout) newNode(id kafka.NodeID) view.Node {
-	n := view.Node{ID: "node-" + string(id), Name: string(id), At: labs.Target{Kind: labs.NodeTarget, Node: id}.String(), State: "up", Faults: l.faultsAt(id)}
-	left, most := 0, inboxShown
 	if l.Beside != nil {
-		most = inboxBeside
+		return l.Node(id, inboxBeside)
 	}
-	for _, m := range l.View.UnderWay {
-		switch {
-		case m.To != id:
-		case len(n.Inbox) == most:
-			left++
-		default:
-			n.Inbox = append(n.Inbox, l.envelope(m))
-		}
-	}
-	if left > 0 {
-		n.More = fmt.Sprintf("%d more on their way", left)
-	}
-	return n
-}
-
-// envelope draws one message.
-func (l *layout) envelope(m engine.MessageView) view.Message {
-	kind := "request"
-	if m.Answer {
-		kind = "response"
-	}
-	e := view.Message{
-		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: m.API + " " + kind,
-		When: fmt.Sprintf("in tick %d", l.tickAfter(m.DueAt)), At: labs.Target{Kind: labs.MessageTarget, Number: int64(m.ID)}.String(), Response: m.Answer,
-	}
-	if m.Message.IsReset() {
-		e.Text = m.API
-	}
-	if m.Held {
-		e.When, e.Held = "waits: link cut", true
-		if l.paused(m.To) && !l.cut(m.From, m.To) {
-			e.When = "waits: paused"
-		}
-	}
-	return e
-}
-
-// cut says whether nothing passes from one node to another.
-func (l *layout) cut(from, to kafka.NodeID) bool {
-	return slices.ContainsFunc(l.View.Faulty, func(f engine.LinkView) bool { return f.Cut && f.From == from && f.To == to })
-}
-
-// tickAfter gives the tick in which a moment from now on falls.
-func (l *layout) tickAfter(at kafka.Millis) int {
-	return l.Address.T + 1 + max(int((at-l.View.Now)/tickMillis), 0)
-}
-
-// paused says whether a node's process stands still.
-func (l *layout) paused(id kafka.NodeID) bool {
-	for _, b := range l.View.Brokers {
-		if b.Node == id {
-			return b.Paused
-		}
-	}
-	for _, p := range l.View.Producers {
-		if p.ID == id {
-			return p.Paused
-		}
-	}
-	for _, m := range l.View.Groups[0].Members {
-		if kafka.NodeID(m.ID) == id {
-			return m.Paused
-		}
-	}
-	return l.View.Controller.Node == id && l.View.Controller.Paused
-}
-
-// faultsAt says in words what is wrong with the links of a node, each link at the node where its messages arrive.
-func (l *layout) faultsAt(id kafka.NodeID) (lines []string) {
-	for _, f := range l.View.Faulty {
-		if f.To != id {
-			continue
-		}
-		var words []string
-		if f.Cut {
-			words = append(words, "cut")
-		}
-		if f.Delay > 0 {
-			words = append(words, fmt.Sprintf("%s ms later", kafka.Thousands(f.Delay)))
-		}
-		if f.Drop > 0 {
-			words = append(words, "drops "+nextMessages(f.Drop))
-		}
-		if f.Double > 0 {
-			words = append(words, "doubles "+nextMessages(f.Double))
-		}
-		lines = append(lines, fmt.Sprintf("link from %s: %s", f.From, strings.Join(words, ", ")))
-	}
-	return lines
+	return l.Node(id, inboxShown)
 }
 
 // producerNode draws the producer with what it believes.
@@ -250,12 +158,4 @@ func (l *layout) brokerNode(b engine.BrokerView) view.Node {
 		}
 	}
 	return n
-}
-
-// nextMessages names the next messages of a link, by number.
-func nextMessages(n int) string {
-	if n == 1 {
-		return "the next message"
-	}
-	return fmt.Sprintf("the next %d messages", n)
 }

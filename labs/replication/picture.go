@@ -156,21 +156,8 @@ func (l *layout) fill(s *view.Strip, p engine.PartitionView, r engine.ReplicaVie
 		s.Empty = fmt.Sprintf("ends at %d", r.LogEndOffset)
 	}
 	if p.Leader == r.Broker || p.Leader == engine.NoLeader && p.Replicas[0].Broker == r.Broker {
-		name := p.TopicPartition
-		if first > 0 {
-			s.Before = l.windowLink("before-"+name.String(), fmt.Sprintf("%d earlier", first), name, max(0, first-kafka.Offset(l.columns/2)))
-		}
-		if end := longest(p); first+kafka.Offset(l.columns) < end {
-			s.After = l.windowLink("after-"+name.String(), fmt.Sprintf("%d later", end-first-kafka.Offset(l.columns)), name, min(end-1, first+kafka.Offset(l.columns+l.columns/2)))
-		}
+		labs.Shift(l.Address, s, p.TopicPartition, 0, first+kafka.Offset(l.columns), longest(p))
 	}
-}
-
-// windowLink moves the strips of a partition by opening a record in them.
-func (l *layout) windowLink(id, text string, tp kafka.TopicPartition, to kafka.Offset) *view.Link {
-	link := l.open(id, text, labs.Target{Kind: labs.RecordTarget, Partition: tp, Number: int64(to)})
-	link.Label = fmt.Sprintf("%s records of %s", text, tp)
-	return &link
 }
 
 // segmentsOf gives a replica's segments, from its disk where its broker is down.

@@ -221,14 +221,14 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	}
 	if len(silent) > 0 {
 		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", nodes(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
-			kafka.Thousands(timeout), l.tickOf(due))
+			kafka.Thousands(timeout), l.TickOf(due))
 	}
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
 				say(fmt.Sprintf("%s waits for %s: ", node(p.Leader), node(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
-					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.tickOf(f.LastCaughtUp+lagTime))
+					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickOf(f.LastCaughtUp+lagTime))
 			}
 		}
 	}
@@ -253,13 +253,7 @@ func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) 
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {
-	return up(b) && !b.Paused && !l.cut(b.Node, l.View.Controller.Node) && !l.cut(l.View.Controller.Node, b.Node)
-}
-
-// tickOf gives the first tick at whose frame a moment is over.
-func (l *layout) tickOf(at kafka.Millis) int {
-	left := at - l.View.Now
-	return l.Address.T + max(int((left+tickMillis-1)/tickMillis), 0)
+	return up(b) && !b.Paused && !l.IsCut(b.Node, l.View.Controller.Node) && !l.IsCut(l.View.Controller.Node, b.Node)
 }
 
 // readOthers tells of the partitions that the reading does not tell of.

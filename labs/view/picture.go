@@ -11,6 +11,7 @@ type Picture struct {
 	MoreMembers string // members not drawn, in words; empty: all are
 	Strips      []Strip
 	Cluster     *Cluster // nil: no brokers beside each other
+	LedgerTitle string   // empty: that of an observer outside the cluster
 	Ledger      []Count  // empty: none
 	Pages       []Link   // where not all strips are shown: links to each part, the one shown inactive; empty: all are
 	Network     Network
@@ -47,6 +48,8 @@ type Strip struct {
 	Columns int    // places in the window, cells and empty ones
 	Width   int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
 	Cells   []Cell // left to right
+	Gaps    []Gap  // brackets right under the cells
+	GapRows int    // rows that are kept for them; 0: none
 	Flags   []Flag // left to right
 	Before  *Link  // earlier records exist: a link that moves the window
 	After   *Link  // later records exist
@@ -61,8 +64,30 @@ type Strip struct {
 	LagDiffers   bool
 }
 
+// Gap is a bracket under some places of a strip: what lies between two marks.
+type Gap struct {
+	From, To int // places, the last not included
+	Row      int // 1, or 2 for those of a second group
+	Kind     GapKind
+	Text     string // "2 to repeat"
+
+	Differs bool
+}
+
+// GapKind says what a gap stands for.
+type GapKind string
+
+// The kinds of gap.
+const (
+	ToRepeat GapKind = "repeat" // would be done again
+	ToLose   GapKind = "lose"   // would never be done
+	InHand   GapKind = "hand"   // begun with, nothing to repeat
+)
+
 // Cell is one record.
 type Cell struct {
+	Stage        string // how far its reader is with it, a class; empty: not told
+	Word         string // the same in a word, which stands under Text instead of the offset
 	ID           string
 	Text         string // short name of the key
 	Offset       string
@@ -98,6 +123,7 @@ type FlagKind string
 // The kinds of flag.
 const (
 	LogStart      FlagKind = "start"
+	Committed     FlagKind = "committed"
 	Position      FlagKind = "position"
 	HighWatermark FlagKind = "watermark"
 	LogEnd        FlagKind = "end"

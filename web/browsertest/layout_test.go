@@ -48,6 +48,8 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"largest":         largest(), "long keys": longKeys(), "many commands": manyCommands(),
 		"two runs": explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3", "two large runs": largestTwo(), "two in a minimal frame": "/embed" + explorer + "&t=14&vs=partitions:12&chrome=minimal",
 		"replication": replication + leaderDies + "&t=26&at=replica:orders-0:1", "nine brokers": largestCluster, "two clusters": replication + leaderAlone + "&t=44&vs=min-isr:2",
+		"offsets": offsets + beforeCommit + "&t=18&at=record:orders-0:3", "two groups": largestGroup + "&at=group:audit", "two of offsets": offsets + beforeCommit + "&t=18&vs=commit:before", "still offsets": "/embed" + offsets + committedFirst + "&t=4&still=1",
+		"projected offsets": offsets + twoGroups + "&t=9&size=projector", "minimal offsets": "/embed" + largestGroup + "&chrome=minimal", "a commit": offsets + beforeCommit + "&t=18&at=record:__consumer_offsets-9:3",
 		"a still cluster": "/embed" + largestCluster + "&still=1", "links cut": replication + "&do=3:cut+b1+b2&do=3:delay+b2+controller+500ms&do=3:pause+b3&t=14", "projected cluster": replication + leaderDies + "&t=40&size=projector",
 		"two stills": "/embed" + explorer + "&t=14&vs=partitions:12&still=1", "two projected": explorer + "&t=14&vs=keys:a%0A" + strings.Repeat("W", 700) + "&size=projector",
 	} {
@@ -78,20 +80,24 @@ func TestElements(t *testing.T) {
 	b := newTab(t, serve(t).url)
 	const most = 1200
 	for name, address := range map[string]string{
-		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
-		"largest":         largest(),
-		"batch":           explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&at=batch:orders-5:3",
-		"why":             explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&why=5000",
-		"one partition":   explorer + "&partitions=1&keys=1000&rate=100&t=200&at=batch:orders-0:500",
-		"many commands":   manyCommands(),
-		"two runs":        explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3",
-		"two large runs":  largestTwo(),
-		"two with causes": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&second=crc32-random&t=40&vs=baseline:7&why=vs:5000",
-		"two and message": strings.Replace(largestTwo(), "at=record%3Aorders-5%3A3", "at=vs:message:3194", 1),
-		"nine brokers":    largestCluster + "&at=record:orders-0:80@b2",
-		"nine by three":   replication + "&brokers=9&rf=3&partitions=6&rate=10&every=1&t=60&at=node:b1",
-		"nine twice":      largestCluster + "&vs=acks:1&at=replica:orders-0:1",
-		"two with a find": explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&vs=work:1&at=vs:find:orders-5:33",
+		"many partitions":  explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
+		"largest":          largest(),
+		"batch":            explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&at=batch:orders-5:3",
+		"why":              explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&why=5000",
+		"one partition":    explorer + "&partitions=1&keys=1000&rate=100&t=200&at=batch:orders-0:500",
+		"many commands":    manyCommands(),
+		"two runs":         explorer + "&t=14&vs=work:20&at=vs:record:orders-2:3",
+		"two large runs":   largestTwo(),
+		"two with causes":  explorer + "&partitions=64&consumers=64&keys=1000&rate=100&second=crc32-random&t=40&vs=baseline:7&why=vs:5000",
+		"two and message":  strings.Replace(largestTwo(), "at=record%3Aorders-5%3A3", "at=vs:message:3194", 1),
+		"nine brokers":     largestCluster + "&at=record:orders-0:80@b2",
+		"nine by three":    replication + "&brokers=9&rf=3&partitions=6&rate=10&every=1&t=60&at=node:b1",
+		"nine twice":       largestCluster + "&vs=acks:1&at=replica:orders-0:1",
+		"two groups":       largestGroup + "&at=record:orders-0:3",
+		"a large group":    largestGroup + "&at=group:billing",
+		"two groups twice": largestGroup + "&vs=sink:idempotent&at=partition:orders-1",
+		"a commit":         largestGroup + "&do=30:crash+billing-01&at=record:__consumer_offsets-9:30",
+		"two with a find":  explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&vs=work:1&at=vs:find:orders-5:33",
 	} {
 		b.open(address)
 		n := b.count("#lab, #lab *")

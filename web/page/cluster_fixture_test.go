@@ -1,6 +1,10 @@
 package page
 
-import "loglab/labs/view"
+import (
+	"fmt"
+
+	"loglab/labs/view"
+)
 
 // fixtureCluster is two brokers, one of them down, with every sign that a node and a replica can have.
 func fixtureCluster() view.Cluster {
@@ -58,4 +62,20 @@ func fixtureGroups() view.Actions {
 		{Name: "b1", Links: []view.Link{{ID: "do-kill-b1", Href: "/lab/replication?v=1&do=7:kill+b1&t=7", Text: "Kill b1", Go: "push", Warn: true}}},
 		{Name: "Time", Links: []view.Link{{ID: "do-wait-1000", Href: "/lab/replication?v=1&do=7:wait+1s&t=7", Text: "Wait 1 s", Go: "push"}}},
 	}}
+}
+
+// fixtureBrackets is a strip of records as a group has them, with what a crash would repeat and lose.
+func fixtureBrackets() view.Strip {
+	s := view.Strip{
+		ID: "strip-orders-0", Name: "orders-0", Owner: "read by billing-1", At: "partition:orders-0", Columns: 12, Width: 140, GapRows: 2, Count: "sink: 3 once, 1 repeated, 2 never", Lag: "lag 3",
+		Gaps: []view.Gap{
+			{From: 0, To: 1, Row: 1, Kind: view.ToLose, Text: "billing: 1 to lose", Differs: true}, {From: 3, To: 6, Row: 1, Kind: view.ToRepeat, Text: "2 to repeat"}, {From: 4, To: 6, Row: 2, Kind: view.InHand, Text: "audit: 2 in hand"},
+		},
+		Flags: []view.Flag{{Column: 3, Kind: view.Committed, Text: "committed 3"}, {Column: 6, Kind: view.Position, Text: "position 6"}},
+	}
+	for i, c := range []view.Cell{{Stage: "missed", Word: "lost"}, {Stage: "committed", Word: "✓"}, {Stage: "committed twice", Word: "✓2×"}, {Stage: "processed", Word: "done"}, {Stage: "working", Word: "busy"}, {Stage: "waiting", Waiting: true, New: true}} {
+		c.ID, c.Text, c.Offset, c.At, c.Label = fmt.Sprintf("r-0-%d", i), fmt.Sprint(i), fmt.Sprint(i), fmt.Sprintf("record:orders-0:%d", i), fmt.Sprintf("offset %d, %s", i, c.Word)
+		s.Cells = append(s.Cells, c)
+	}
+	return s
 }

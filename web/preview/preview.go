@@ -37,6 +37,7 @@ var (
 	muted  = color.RGBA{0x55, 0x62, 0x70, 0xff}
 	line   = color.RGBA{0xd5, 0xda, 0xe0, 0xff}
 	accent = color.RGBA{0x1a, 0x4f, 0x8b, 0xff}
+	warn   = color.RGBA{0x8f, 0x34, 0x00, 0xff}
 	keys   = []color.RGBA{
 		{0x8a, 0x94, 0xa0, 0xff}, {0x00, 0x72, 0xb2, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff},
 		{0xcc, 0x79, 0xa7, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0xb3, 0xa6, 0x00, 0xff},
@@ -144,6 +145,20 @@ func (c canvas) lane(f faces, s lane, top int) {
 		left += cellSide + 2
 	}
 	c.text(f.text, muted, left+24, top+38, width-margin, s.text)
+	for _, g := range s.Gaps {
+		left = c.gap(f, g, margin+namesWidth, left+24, top)
+	}
+}
+
+// gap draws a bracket as a bar under the cells that begin at left, and its words behind them; it gives where they end.
+func (c canvas) gap(f faces, g view.Gap, left, words, top int) (end int) {
+	colour := warn
+	if g.Kind == view.InHand {
+		colour = muted
+	}
+	c.fill(image.Rect(left+g.From*(cellSide+2), top+cellSide+4, left+g.To*(cellSide+2)-2, top+cellSide+12), colour)
+	c.text(f.name, colour, words, top+38, width-margin, g.Text)
+	return words + font.MeasureString(f.name, g.Text).Round()
 }
 
 // cell draws one record as the page does: full once it was read, with a bar above it when it is new.
@@ -162,7 +177,11 @@ func (c canvas) cell(f faces, cell view.Cell, r image.Rectangle) {
 		c.fill(image.Rect(r.Min.X, r.Min.Y-6, r.Max.X, r.Min.Y), ink)
 	}
 	c.centred(f.cell, ink, r.Min.X, r.Min.Y+28, cell.Text)
-	c.centred(f.offset, ink, r.Min.X, r.Min.Y+48, cell.Offset)
+	below := cell.Offset
+	if cell.Stage != "" {
+		below = strings.TrimPrefix(cell.Word, "✓") // which the face does not have
+	}
+	c.centred(f.offset, ink, r.Min.X, r.Min.Y+48, below)
 }
 
 // mix gives a colour with percent of a in it, the rest b.

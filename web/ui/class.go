@@ -91,11 +91,20 @@ func cellClass(c view.Cell) string {
 	names.add("acked", c.Acknowledged)
 	names.add("lost", c.Lost)
 	names.add("again", c.Again)
+	names.add("stage-"+c.Stage, c.Stage != "")
 	names.add("gone", c.Gone)
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
 	names.add("differs", c.Differs)
 	return names.String()
+}
+
+// cellData is what the style sheet writes under a record's text: its offset, or a word.
+func cellData(c view.Cell) templ.OrderedAttributes {
+	if c.Stage != "" {
+		return templ.OrderedAttributes{{Key: "data-word", Value: c.Word}}
+	}
+	return templ.OrderedAttributes{{Key: "data-offset", Value: c.Offset}}
 }
 
 // legendClass draws the sign that the key explains, on a cell without a colour of its own.
@@ -104,7 +113,10 @@ func legendClass(k view.Key) string {
 }
 
 func stripClass(s view.Strip) string {
-	return classes{"strip", "cols-" + strconv.Itoa(min(max(s.Columns, 1), maxColumns))}.String()
+	c := classes{"strip", "cols-" + strconv.Itoa(min(max(s.Columns, 1), maxColumns))}
+	c.add("wide", s.Width > 100)
+	c.add("gaps-"+strconv.Itoa(s.GapRows), s.GapRows > 0)
+	return c.String()
 }
 
 func eventClass(l view.EventLine) string {

@@ -50,7 +50,8 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
 	last := maxFlagRows
-	if s.Width > 0 { // narrow strips are also low
+	narrow := s.Width > 0 && s.Width < 100
+	if narrow { // and low
 		last = 2
 	}
 	for row := 1; row <= last; row++ {
@@ -70,7 +71,7 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 			}
 		}
 	}
-	return placedFlag{f, last, s.Width > 0 && at > float64(columns)-at}
+	return placedFlag{f, last, narrow && at > float64(columns)-at}
 }
 
 func (f placedFlag) class() string {
@@ -153,5 +154,23 @@ func placeMarks(marks []view.Mark) []placedMark {
 func (m placedMark) class() string {
 	c := classes{"mark", "p-" + strconv.Itoa(min(max(m.Position, 0), 100))}
 	c.add("ahead", m.Ahead)
+	return c.String()
+}
+
+// Places that the words of a bracket need; where they have no room they stand beside it, those of what would be lost
+// on its left.
+const (
+	gapARune  = 0.16
+	gapAround = 0.6
+)
+
+// gapClass is the class of a bracket and where it begins and ends.
+func gapClass(g view.Gap, s view.Strip) string {
+	from, to := min(max(g.From, 0), s.Columns), min(max(g.To, 0), s.Columns)
+	c := classes{"gap", string(g.Kind), "gap-row-" + strconv.Itoa(g.Row), "at-" + strconv.Itoa(min(from, maxColumns)), "span-" + strconv.Itoa(max(to-from, 1))}
+	beside := float64(to-from) < gapAround+gapARune*float64(utf8.RuneCountInString(g.Text))
+	c.add("beside", beside)
+	c.add("left", beside && g.Kind == view.ToLose && from > 1)
+	c.add("differs", g.Differs)
 	return c.String()
 }

@@ -1,0 +1,123 @@
+package labs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/labs/view"
+)
+
+// Node begins the drawing of a node: what opens it, what is wrong with the links that lead to it, and the messages that
+// are on their way to it, at most that many.
+func (f Frame) Node(id kafka.NodeID, messages int) view.Node {
+	n := view.Node{ID: "node-" + string(id), Name: string(id), At: Target{Kind: NodeTarget, Node: id}.String(), State: "up", Faults: f.faultsAt(id)}
+	left := 0
+	for _, m := range f.View.UnderWay {
+		switch {
+		case m.To != id:
+		case len(n.Inbox) == messages:
+			left++
+		default:
+			n.Inbox = append(n.Inbox, f.envelope(m))
+		}
+	}
+	if left > 0 {
+		n.More = fmt.Sprintf("%d more on their way", left)
+	}
+	return n
+}
+
+// envelope draws one message.
+func (f Frame) envelope(m engine.MessageView) view.Message {
+	kind := "request"
+	if m.Answer {
+		kind = "response"
+	}
+	e := view.Message{
+		ID: fmt.Sprintf("m-%d", m.ID), From: string(m.From), To: string(m.To), Text: m.API + " " + kind,
+		When: fmt.Sprintf("in tick %d", f.TickAfter(m.DueAt)), At: Target{Kind: MessageTarget, Number: int64(m.ID)}.String(), Response: m.Answer,
+	}
+	if m.Message.IsReset() {
+		e.Text = m.API
+	}
+	if m.Held {
+		e.When, e.Held = "waits: link cut", true
+		if f.IsPaused(m.To) && !f.IsCut(m.From, m.To) {
+			e.When = "waits: paused"
+		}
+	}
+	return e
+}
+
+// IsCut says whether nothing passes from one node to another.
+func (f Frame) IsCut(from, to kafka.NodeID) bool {
+	return slices.ContainsFunc(f.View.Faulty, func(l engine.LinkView) bool { return l.Cut && l.From == from && l.To == to })
+}
+
+// TickAfter gives the tick in which a moment from now on falls: it is over in that tick's frame, or in the next.
+func (f Frame) TickAfter(at kafka.Millis) int {
+	return f.Address.T + 1 + max(int((at-f.View.Now)/f.Address.Lab.TickMillis), 0)
+}
+
+// TickOf gives the first tick at whose frame a moment is over.
+func (f Frame) TickOf(at kafka.Millis) int {
+	tick := f.Address.Lab.TickMillis
+	return f.Address.T + max(int((at-f.View.Now+tick-1)/tick), 0)
+}
+
+// IsPaused says whether a node's process stands still.
+func (f Frame) IsPaused(id kafka.NodeID) bool {
+	for _, b := range f.View.Brokers {
+		if b.Node == id {
+			return b.Paused
+		}
+	}
+	for _, p := range f.View.Producers {
+		if p.ID == id {
+			return p.Paused
+		}
+	}
+	for _, g := range f.View.Groups {
+		for _, m := range g.Members {
+			if kafka.NodeID(m.ID) == id {
+				return m.Paused
+			}
+		}
+	}
+	return f.View.Controller.Node == id && f.View.Controller.Paused
+}
+
+// faultsAt says in words what is wrong with the links of a node, each link at the node where its messages arrive.
+func (f Frame) faultsAt(id kafka.NodeID) (lines []string) {
+	for _, l := range f.View.Faulty {
+		if l.To != id {
+			continue
+		}
+		var words []string
+		if l.Cut {
+			words = append(words, "cut")
+		}
+		if l.Delay > 0 {
+			words = append(words, fmt.Sprintf("%s ms later", kafka.Thousands(l.Delay)))
+		}
+		if l.Drop > 0 {
+			words = append(words, "drops "+nextMessages(l.Drop))
+		}
+		if l.Double > 0 {
+			words = append(words, "doubles "+nextMessages(l.Double))
+		}
+		lines = append(lines, fmt.Sprintf("link from %s: %s", l.From, strings.Join(words, ", ")))
+	}
+	return lines
+}
+
+// nextMessages names the next messages of a link, by number.
+func nextMessages(n int) string {
+	if n == 1 {
+		return "the next message"
+	}
+	return fmt.Sprintf("the next %d messages", n)
+}
