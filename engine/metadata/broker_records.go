@@ -98,7 +98,7 @@ func readRegisterBroker(r *kbin.Reader) Record {
 	m.Fenced, m.InControlledShutdown = r.Bool(), r.Bool()
 	readTags(r, func(number uint32, value *kbin.Reader) {
 		if number == 0 {
-			m.LogDirs = readUUIDs(value)
+			m.LogDirs = readLogDirs(value)
 		}
 	})
 	return m
@@ -179,7 +179,7 @@ func readBrokerRegistrationChange(r *kbin.Reader) Record {
 		case 1:
 			m.InControlledShutdown = value.Int8() == 1
 		case 2:
-			m.LogDirs = readUUIDs(value)
+			m.LogDirs = readLogDirs(value)
 		}
 	})
 	return m

@@ -48,7 +48,7 @@ func appendUUIDs(dst []byte, uuids [][16]byte) []byte {
 // readUUIDs reads an array of UUIDs: nil for null, else not nil.
 func readUUIDs(r *kbin.Reader) [][16]byte {
 	n := r.CompactArrayLen()
-	if n <= 0 || !r.Ok() {
+	if n < 0 || !r.Ok() {
 		return nil
 	}
 	uuids := make([][16]byte, n)
@@ -56,6 +56,14 @@ func readUUIDs(r *kbin.Reader) [][16]byte {
 		uuids[i] = r.Uuid()
 	}
 	return uuids
+}
+
+// readLogDirs reads ids of log directories, of which none and an empty list are the same.
+func readLogDirs(r *kbin.Reader) [][16]byte {
+	if dirs := readUUIDs(r); len(dirs) > 0 {
+		return dirs
+	}
+	return nil
 }
 
 // tag is a tagged field that is there.
