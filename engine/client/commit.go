@@ -139,11 +139,21 @@ func (c *Consumer) commit(s *step, offsets []commitOffset, how string, auto bool
 		c.notCommitted(s, offsets, "COORDINATOR_NOT_AVAILABLE", auto, c.last)
 		return 0
 	}
-	request := kmsg.NewPtrOffsetCommitRequest()
-	request.Version, request.Group, request.Generation, request.MemberID = offsetCommitVersion, g.ID, int32(m.generation), string(m.id)
+	request := offsetCommitRequest(g.ID, offsets)
+	request.Generation, request.MemberID = int32(m.generation), string(m.id)
 	if !c.selfAssigned() {
 		request.InstanceID = c.instance()
 	}
+	c.last = s.j.Append(c.node, c.last, journal.CommitSent{Group: g.ID, How: how, Generation: m.generation, Offsets: told(offsets)})
+	correlation = c.post(s, c.connections.send(s.now, m.coordinator, request, c.last))
+	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, auto: auto})
+	return correlation
+}
+
+// offsetCommitRequest is OffsetCommit of one that is no member of the group; the offsets are sorted by partition.
+func offsetCommitRequest(group string, offsets []commitOffset) *kmsg.OffsetCommitRequest {
+	request := kmsg.NewPtrOffsetCommitRequest()
+	request.Version, request.Group, request.Generation = offsetCommitVersion, group, -1
 	for _, o := range offsets {
 		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != o.tp.Topic {
 			topic := kmsg.NewOffsetCommitRequestTopic()
@@ -155,10 +165,7 @@ func (c *Consumer) commit(s *step, offsets []commitOffset, how string, auto bool
 		topic := &request.Topics[len(request.Topics)-1]
 		topic.Partitions = append(topic.Partitions, part)
 	}
-	c.last = s.j.Append(c.node, c.last, journal.CommitSent{Group: g.ID, How: how, Generation: m.generation, Offsets: told(offsets)})
-	correlation = c.post(s, c.connections.send(s.now, m.coordinator, request, c.last))
-	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, auto: auto})
-	return correlation
+	return request
 }
 
 // takeCommitted takes the answer to OffsetCommit. The first error of a partition is that of the commit.

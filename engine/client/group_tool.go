@@ -319,20 +319,11 @@ func (a *Admin) takeEnds(now kafka.Millis, m *simnet.Message, response *kmsg.Lis
 		}, cause, j)
 		return nil
 	}
-	request := kmsg.NewPtrOffsetCommitRequest()
-	request.Version, request.Group, request.Generation = offsetCommitVersion, t.group, -1
-	for _, p := range t.places {
-		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != p.tp.Topic {
-			topic := kmsg.NewOffsetCommitRequestTopic()
-			topic.Topic = p.tp.Topic
-			request.Topics = append(request.Topics, topic)
-		}
-		part := kmsg.NewOffsetCommitRequestTopicPartition()
-		part.Partition, part.Offset, part.LeaderEpoch = int32(p.tp.Partition), int64(p.target(t.to)), -1
-		topic := &request.Topics[len(request.Topics)-1]
-		topic.Partitions = append(topic.Partitions, part)
+	offsets := make([]commitOffset, len(t.places))
+	for i, p := range t.places {
+		offsets[i] = commitOffset{tp: p.tp, offset: p.target(t.to), epoch: -1}
 	}
-	return a.ask(now, t.coordinator, request)
+	return a.ask(now, t.coordinator, offsetCommitRequest(t.group, offsets))
 }
 
 // target is the offset that a partition is set to, within its log.

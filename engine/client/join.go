@@ -382,7 +382,7 @@ func (c *Consumer) takeOver(s *step) {
 		m.rejoin, m.joinAt = "it has given up partitions that others are to get", s.now
 	}
 	c.last = s.j.Append(c.node, c.last, journal.PartitionsTaken{Group: c.config.Group.ID, Generation: m.generation, Assignor: m.assignor, Partitions: given, Added: added})
-	c.adopt(s, given)
+	c.adopt(given)
 	m.commitAt = s.now + c.config.Group.AutoCommitInterval
 	for _, tp := range added {
 		if at := s.out.sink(c.config.Group.ID).storedOffset(tp); at >= 0 {
@@ -392,7 +392,7 @@ func (c *Consumer) takeOver(s *step) {
 }
 
 // adopt makes exactly these partitions the consumer's; those it has already keep their positions.
-func (c *Consumer) adopt(s *step, given []kafka.TopicPartition) {
+func (c *Consumer) adopt(given []kafka.TopicPartition) {
 	var list []assigned
 	for _, tp := range given {
 		if had := c.find(tp); had != nil {

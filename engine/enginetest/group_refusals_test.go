@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"loglab/engine"
-	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
 
@@ -29,15 +28,7 @@ func TestOrdersThatCannotApply(t *testing.T) {
 		{"replay c from earliest", "reset c to latest", "a reset of group c is under way"},
 	} {
 		c := start(t, grouped(2, 2, "range"))
-		if tc.before != "" {
-			give(t, c, tc.before)
-		}
-		give(t, c, tc.command)
-		last, _ := c.Journal().At(uint64(c.Journal().Len()))
-		rejected, ok := last.Body.(journal.CommandRejected)
-		if !ok || !strings.Contains(rejected.Why, tc.says) {
-			t.Errorf("%s after %q: %s, want it refused with %q", tc.command, tc.before, last.Line(), tc.says)
-		}
+		refused(t, c, tc.before, tc.command, tc.says)
 	}
 }
 

@@ -35,15 +35,21 @@ func TestFaultsThatCannotApply(t *testing.T) {
 		spec := orders(1, 1)
 		spec.Cluster, spec.Topic.ReplicationFactor = engine.DefaultCluster(3), 3
 		c := start(t, spec)
-		if tc.before != "" {
-			give(t, c, tc.before)
-		}
-		give(t, c, tc.command)
-		last, _ := c.Journal().At(uint64(c.Journal().Len()))
-		rejected, ok := last.Body.(journal.CommandRejected)
-		if !ok || !strings.Contains(rejected.Why, tc.says) {
-			t.Errorf("%s after %q: %s, want it refused with %q", tc.command, tc.before, last.Line(), tc.says)
-		}
+		refused(t, c, tc.before, tc.command, tc.says)
+	}
+}
+
+// refused gives a command, after another one if there is one, and wants it refused with words of the reason.
+func refused(t *testing.T, c *engine.Cluster, before, command, says string) {
+	t.Helper()
+	if before != "" {
+		give(t, c, before)
+	}
+	give(t, c, command)
+	last, _ := c.Journal().At(uint64(c.Journal().Len()))
+	rejected, ok := last.Body.(journal.CommandRejected)
+	if !ok || !strings.Contains(rejected.Why, says) {
+		t.Errorf("%s after %q: %s, want it refused with %q", command, before, last.Line(), says)
 	}
 }
 

@@ -3,7 +3,6 @@ package offsets
 import (
 	"testing"
 
-	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -14,16 +13,10 @@ func BenchmarkBuild(b *testing.B) {
 		"5,000 records": "rate=10&consumers=4&process=10&commit=after-batch&t=500",
 	} {
 		b.Run(name, func(b *testing.B) {
-			a, err := labs.Parse(Lab(), labs.Pages, query)
-			if err != nil {
-				b.Fatal(err)
-			}
-			c, err := labs.Replay(a)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := replayed(b, query)
 			for b.Loop() {
-				build(labs.Frame{Address: a, Cluster: c, View: c.View()}, &view.Page{})
+				f.View = f.Cluster.View()
+				build(f, &view.Page{})
 			}
 		})
 	}
@@ -33,15 +26,8 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkTick(b *testing.B) {
 	for name, query := range map[string]string{"default": "", "busy": "rate=10&consumers=4&process=10&commit=after-batch"} {
 		b.Run(name, func(b *testing.B) {
-			a, err := labs.Parse(Lab(), labs.Pages, query)
-			if err != nil {
-				b.Fatal(err)
-			}
-			c, err := labs.Replay(a)
-			if err != nil {
-				b.Fatal(err)
-			}
-			start, left := c.Clone(), 0
+			start := replayed(b, query).Cluster
+			c, left := start, 0
 			for b.Loop() {
 				if left == 0 {
 					c, left = start.Clone(), 1000

@@ -11,6 +11,14 @@ import (
 // frame replays a query and draws its page.
 func frame(t testing.TB, query string) (*layout, *view.Page) {
 	t.Helper()
+	f, p := replayed(t, query), &view.Page{}
+	build(f, p)
+	return newLayout(f), p
+}
+
+// replayed gives a run of the lab at its tick.
+func replayed(t testing.TB, query string) labs.Frame {
+	t.Helper()
 	a, err := labs.Parse(Lab(), labs.Pages, query)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
@@ -19,10 +27,7 @@ func frame(t testing.TB, query string) (*layout, *view.Page) {
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
-	f := labs.Frame{Address: a, Cluster: c, View: c.View()}
-	p := &view.Page{}
-	build(f, p)
-	return newLayout(f), p
+	return labs.Frame{Address: a, Cluster: c, View: c.View()}
 }
 
 // text gives a paragraph's words.

@@ -107,20 +107,12 @@ func TestTheReadingLeadsThroughAddingPartitions(t *testing.T) {
 	b.waitText(".given", "stop-sending p0")
 	b.waitText("#node-p0", "application stopped")
 	b.waitText("#reading", "step on until none is, then add partitions")
-	for range 4 {
-		tick := b.tick()
-		b.press(kb.ArrowRight)
-		b.waitTick(tick + 1)
-	}
+	b.stepTo(b.tick() + 4)
 	b.waitText("#reading", "The readers are at the end")
 	b.click("#reading a[href*=add-partitions]")
 	b.waitText("#reading", "The request for more partitions is on its way.")
 	b.waitText(".way", "CreatePartitions request")
-	for range 14 {
-		tick := b.tick()
-		b.press(kb.ArrowRight)
-		b.waitTick(tick + 1)
-	}
+	b.stepTo(b.tick() + 14)
 	b.waitText("#picture-title", "6 partitions")
 	b.waitText("#reading", "Every producer knows of all 6 partitions")
 	b.click("#reading a[href*=start-sending]")
@@ -188,10 +180,7 @@ func TestTheSetUpFollowsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(explorer)
-	for tick := 1; tick <= 3; tick++ {
-		b.press(kb.ArrowRight)
-		b.waitTick(tick)
-	}
+	b.stepTo(3)
 	b.click("#preset-more")
 	b.waitAddress(explorer + "&partitions=6&t=3")
 	b.waitFor("document.querySelector('#set-partitions').value === '6'")

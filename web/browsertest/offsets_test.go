@@ -91,13 +91,9 @@ func TestReadyMadeRunsOfOffsets(t *testing.T) {
 		atPoint("at its point")
 		b.press(kb.Home)
 		b.waitTick(0)
-		for tick := 1; tick <= run.end; tick++ {
-			b.press(kb.ArrowRight)
-			b.waitTick(tick)
-			if tick == point {
-				atPoint("stepped to")
-			}
-		}
+		b.stepTo(point)
+		atPoint("stepped to")
+		b.stepTo(run.end)
 		numbers("at its end", run.ended)
 	}
 	for _, pair := range []struct {
@@ -116,10 +112,7 @@ func TestReadyMadeRunsOfOffsets(t *testing.T) {
 		b.waitText("#vs-picture .run", pair.twin)
 		b.press(kb.Home)
 		b.waitTick(0)
-		for tick := 1; tick <= pair.end; tick++ {
-			b.press(kb.ArrowRight)
-			b.waitTick(tick)
-		}
+		b.stepTo(pair.end)
 		twin := eval[string](b, fmt.Sprintf("[...document.querySelectorAll('#vs-ledger .count')].find(c => c.querySelector('dt').textContent === %s)?.querySelector('b').textContent ?? ''", quote(pair.count)))
 		if got := [2]string{ledgerNumber(b, pair.count), twin}; got != pair.counts {
 			t.Errorf("%s: %s is %q at the end, want %q", pair.title, pair.count, got, pair.counts)
@@ -138,19 +131,12 @@ func TestStepThroughAConsumersCrash(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(offsets + beforeCommit + "&t=6")
-	to := func(tick int) {
-		for b.tick() < tick {
-			next := b.tick() + 1
-			b.press(kb.ArrowRight)
-			b.waitTick(next)
-		}
-	}
 	b.waitText("#node-billing-1", "will crash before commit")
 	if got := bracketText(b, "orders-0"); got != "2 to repeat" {
 		t.Errorf("before the crash the brackets are %q", got)
 	}
 	b.waitText("#reading", "If billing-1 crashed now, 2 records would be processed again and none lost")
-	to(7)
+	b.stepTo(7)
 	b.waitText("#say", "billing-1 crashed")
 	b.waitText("#node-billing-1", "the group has not noticed: session ends in tick 12")
 	b.waitText("#group-billing", "session of billing-1 ends in tick 12")
@@ -158,12 +144,12 @@ func TestStepThroughAConsumersCrash(t *testing.T) {
 		t.Errorf("after the crash the brackets are %q", got)
 	}
 	b.shot("offsets-crash")
-	to(12)
+	b.stepTo(12)
 	b.waitText("#say", "a member was removed from billing")
-	to(15)
+	b.stepTo(15)
 	b.waitText("#strip-orders-0", "read by billing-2")
 	b.waitText("#reading", "billing-2 began at 3 in tick 15: 3 records are processed again, 0 so far")
-	to(18)
+	b.stepTo(18)
 	if got := stripText(b, "orders-0"); got != "0:✓ 1:✓ 2:✓ 3:✓2× 4:✓2× 5:✓2×" {
 		t.Errorf("in the end orders-0 is %q", got)
 	}
@@ -251,13 +237,7 @@ func TestSettingsOfOffsets(t *testing.T) {
 	} {
 		name, value, _ := strings.Cut(set, "=")
 		b.open(offsets + "&t=3")
-		eval[bool](b, fmt.Sprintf(`(() => {
-			const field = document.querySelector('#set-%s')
-			field.value = %s
-			field.dispatchEvent(new Event('input', { bubbles: true }))
-			field.form.querySelector('button').click()
-			return true
-		})()`, name, quote(value)))
+		b.setSetting(name, value)
 		b.waitAddress(offsets + "&" + set + "&t=3")
 		b.waitTick(3)
 	}

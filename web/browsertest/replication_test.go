@@ -89,10 +89,7 @@ func TestReadyMadeRunsOfReplication(t *testing.T) {
 		if got := ledgerNumber(b, "Handed in"); got != "0" {
 			t.Errorf("%s: at the start %s records are handed in", run.title, got)
 		}
-		for tick := 1; tick <= run.end; tick++ {
-			b.press(kb.ArrowRight)
-			b.waitTick(tick)
-		}
+		b.stepTo(run.end)
 		check("at its end")
 	}
 	b.click(ready(b, "Both beside each other"))
@@ -100,10 +97,7 @@ func TestReadyMadeRunsOfReplication(t *testing.T) {
 	b.waitText("#vs-picture .run", "min-isr = 2")
 	b.press(kb.Home)
 	b.waitTick(0)
-	for tick := 1; tick <= 60; tick++ {
-		b.press(kb.ArrowRight)
-		b.waitTick(tick)
-	}
+	b.stepTo(60)
 	if own, twin := ledgerNumber(b, "Acknowledged"), eval[string](b, "[...document.querySelectorAll('#vs-ledger .count')].find(c => c.querySelector('dt').textContent === 'Acknowledged')?.querySelector('b').textContent ?? ''"); own != "2" || twin != "1" {
 		t.Errorf("side by side %q and %q records are acknowledged at the end, want 2 and 1", own, twin)
 	}
@@ -114,22 +108,15 @@ func TestStepThroughACrash(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	b.open(replication + leaderDies + "&do=36:produce+p0&do=44:start+b1&t=9&horizon=60")
-	to := func(tick int) {
-		for b.tick() < tick {
-			next := b.tick() + 1
-			b.press(kb.ArrowRight)
-			b.waitTick(next)
-		}
-	}
 	if got := standing(b, 1); got != "Leader, in sync" {
 		t.Errorf("before the crash b1 is %q", got)
 	}
-	to(10)
+	b.stepTo(10)
 	b.waitText("#node-b1", "down, the controller still counts it as alive")
 	b.waitText("#say", "b1 was killed")
 	b.waitText("#reading", "If nothing else happens, b2 would lead")
 	b.waitText("#reading", "1 acknowledged record would be lost: offset 2")
-	to(34)
+	b.stepTo(34)
 	if got := standing(b, 2); got != "Leader, in sync" {
 		t.Errorf("after the election b2 is %q", got)
 	}
@@ -139,13 +126,13 @@ func TestStepThroughACrash(t *testing.T) {
 	if n := b.count("#replica-orders-0-1 .cell.lost"); n != 1 {
 		t.Errorf("%d records are marked as lost on b1's disk, want 1", n)
 	}
-	to(49)
+	b.stepTo(49)
 	if n := b.count("#replica-orders-0-1 .cell.gone"); n != 1 {
 		t.Errorf("%d records are struck out on b1, want 1", n)
 	}
 	b.waitText("#say", "b1 cut 1 record off its log")
 	b.shot("replication-truncation")
-	to(50)
+	b.stepTo(50)
 	if n := b.count(".cell.gone"); n != 0 {
 		t.Errorf("a tick later %d records are struck out", n)
 	}
@@ -230,10 +217,7 @@ func TestLinksAndElections(t *testing.T) {
 	b.open(replication + "&rate=0&do=5:kill+b1&do=6:wait+12s&do=8:start+b1&t=40")
 	b.click("#do-preferred-orders-0")
 	b.waitText(".given li:last-child", "elect-preferred orders 0")
-	for tick := 41; tick <= 44; tick++ {
-		b.press(kb.ArrowRight)
-		b.waitTick(tick)
-	}
+	b.stepTo(44)
 	if got := standing(b, 1); got != "Leader, in sync" {
 		t.Errorf("after the preferred election b1 is %q", got)
 	}
@@ -242,10 +226,7 @@ func TestLinksAndElections(t *testing.T) {
 	b.open(replication + leaderAlone + "&do=46:kill+b1&do=48:start+b2&do=60:wait+7s&t=84")
 	b.click("#do-unclean-orders-0")
 	b.waitText(".given li:last-child", "elect-unclean orders 0")
-	for tick := 85; tick <= 88; tick++ {
-		b.press(kb.ArrowRight)
-		b.waitTick(tick)
-	}
+	b.stepTo(88)
 	if got := standing(b, 2); got != "Leader, in sync" {
 		t.Errorf("after the unclean election b2 is %q", got)
 	}
@@ -264,13 +245,7 @@ func TestSettingsOfReplication(t *testing.T) {
 		{"delivery-timeout", "60000", "delivery-timeout=60000"}, {"rate", "3", "rate=3"}, {"every", "2", "every=2"}, {"consumers", "0", "consumers=0"},
 	} {
 		b.open(replication + "&t=3")
-		eval[bool](b, fmt.Sprintf(`(() => {
-			const field = document.querySelector('#set-%s')
-			field.value = %s
-			field.dispatchEvent(new Event('input', { bubbles: true }))
-			field.form.querySelector('button').click()
-			return true
-		})()`, set.name, quote(set.value)))
+		b.setSetting(set.name, set.value)
 		b.waitAddress(replication + "&" + set.query + "&t=3")
 		b.waitTick(3)
 	}

@@ -233,6 +233,27 @@ func (b *tab) waitTick(tick int) {
 	b.waitFor(fmt.Sprintf("%s === %d", shownTick, tick))
 }
 
+// stepTo steps on with the keyboard until the clock shows a tick, and waits for each on the way.
+func (b *tab) stepTo(tick int) {
+	b.t.Helper()
+	for next := b.tick() + 1; next <= tick; next++ {
+		b.press(kb.ArrowRight)
+		b.waitTick(next)
+	}
+}
+
+// setSetting writes a setting's field and gives its form.
+func (b *tab) setSetting(name, value string) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf(`(() => {
+			const field = document.querySelector('#set-%s')
+			field.value = %s
+			field.dispatchEvent(new Event('input', { bubbles: true }))
+			field.form.querySelector('button').click()
+			return true
+		})()`, name, quote(value)))
+}
+
 // waitAddress waits until the address bar shows path and query.
 func (b *tab) waitAddress(address string) {
 	b.t.Helper()
