@@ -10,6 +10,9 @@ import (
 type GroupConfig struct {
 	ID                string                // group.id; empty: none
 	InstanceID        kafka.GroupInstanceID // group.instance.id; empty: a dynamic member
+	Protocol          GroupProtocol         // group.protocol; empty: classic
+	RemoteAssignor    string                // group.remote.assignor, of the consumer protocol: "uniform" or "server-range"; empty: the broker's choice
+	Pattern           string                // that topics are subscribed to by; empty: by ConsumerConfig.Topics
 	Assignors         []string              // partition.assignment.strategy, by the assignors' names
 	SessionTimeout    kafka.Millis          // session.timeout.ms
 	HeartbeatInterval kafka.Millis          // heartbeat.interval.ms
@@ -34,6 +37,15 @@ func DefaultGroupConfig(id string) GroupConfig {
 		MaxPollInterval: 300_000, AutoCommit: true, AutoCommitInterval: 5000,
 	}
 }
+
+// GroupProtocol is how the members of a group find out who reads what.
+type GroupProtocol string
+
+// The values of GroupProtocol.
+const (
+	ClassicProtocol  GroupProtocol = "classic"  // all join anew, and a leader among them divides
+	ConsumerProtocol GroupProtocol = "consumer" // the coordinator divides, and each member comes to its share by itself (KIP-848)
+)
 
 // CommitWhen says when an application commits by itself.
 type CommitWhen string

@@ -29,6 +29,11 @@ type MemberView struct {
 	HeartbeatAt  kafka.Millis          `json:"-"`                       // the next; valid while it is a member
 	SelfAssigned bool                  `json:"self_assigned,omitempty"`
 	Fetching     bool                  `json:"-"` // its application polls for records
+
+	// Of the consumer protocol. Generation is then -1.
+	Protocol GroupProtocol          `json:"group_protocol"`
+	Epoch    kafka.MemberEpoch      `json:"member_epoch"`
+	Target   []kafka.TopicPartition `json:"told_to_own,omitempty"` // what the coordinator last told it to own
 }
 
 // PlaceView is one record.

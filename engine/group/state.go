@@ -12,18 +12,44 @@ import (
 	"loglab/engine/simnet"
 )
 
-// State is the state of a classic group, spelled as Kafka does.
+// State is the state of a group, spelled as Kafka does.
 type State string
 
 // The states.
 //
-// Source: ClassicGroupState.
+// Source: ClassicGroupState, ConsumerGroup.ConsumerGroupState. PreparingRebalance and CompletingRebalance are of classic
+// groups only, Assigning and Reconciling of groups of the consumer protocol.
 const (
 	Empty               State = "Empty"
 	PreparingRebalance  State = "PreparingRebalance"
 	CompletingRebalance State = "CompletingRebalance"
+	Assigning           State = "Assigning"   // the group epoch is ahead of the target assignment
+	Reconciling         State = "Reconciling" // a member has not come to its target assignment
 	Stable              State = "Stable"
 	Dead                State = "Dead"
+)
+
+// Type is the kind of a group, spelled as Kafka does.
+type Type string
+
+// The types.
+//
+// Source: Group.GroupType.
+const (
+	Classic  Type = "classic"
+	Consumer Type = "consumer"
+)
+
+// MemberState says how far a member of a group of the consumer protocol is with its target assignment.
+type MemberState string
+
+// The states of a member.
+//
+// Source: MemberState.
+const (
+	MemberStable         MemberState = "STABLE"
+	UnrevokedPartitions  MemberState = "UNREVOKED_PARTITIONS"  // it has to give partitions up
+	UnreleasedPartitions MemberState = "UNRELEASED_PARTITIONS" // it waits for partitions that others have not given up
 )
 
 // consumerType is the protocol type of consumers; a subscription can be read in groups of this type only.

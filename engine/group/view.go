@@ -6,9 +6,11 @@ import (
 	"loglab/engine/kafka"
 )
 
-// GroupView is a group at one moment, a value that never changes.
+// GroupView is a group at one moment, a value that never changes. Of a group of the consumer protocol there is what is
+// written: Generation, Protocol, Leader, Pending, JoinEnds and SyncEnds are those of a classic one.
 type GroupView struct {
 	ID           string
+	Type         Type
 	State        State
 	Since        kafka.Timestamp // of the last change of the state; -1: not known
 	ProtocolType string          // "consumer"; empty: a simple group, or nobody has joined yet
@@ -21,6 +23,11 @@ type GroupView struct {
 	JoinEndsBy   string         // the setting that says so; empty outside a join phase
 	SyncEnds     kafka.Millis   // who has not sent SyncGroup then is removed; 0: nobody is awaited
 	Offsets      []OffsetView   // that are written, by topic and partition
+
+	// Of a group of the consumer protocol.
+	Epoch           kafka.GroupEpoch // the group epoch
+	AssignmentEpoch kafka.GroupEpoch // the group epoch for which the target assignment was made
+	ServerAssignor  string           // that makes the target assignment: "uniform" or "server-range"
 }
 
 // MemberView is a member of a group.
@@ -39,6 +46,17 @@ type MemberView struct {
 	Protocols        []string     // assignors that it supports, the one it prefers first
 	Topics           []string     // that it subscribes to, as it told the chosen assignor; nil: not known
 	Assignment       []kafka.TopicPartition
+
+	// Of a group of the consumer protocol. Assignment is then what the coordinator has it own, without what it is to
+	// give up; SessionTimeout is the broker's setting; Protocols are empty unless Classic.
+	Epoch         kafka.MemberEpoch
+	PreviousEpoch kafka.MemberEpoch
+	State         MemberState
+	Revoking      []kafka.TopicPartition // it is to give up, and has not said that it has; sorted
+	Target        []kafka.TopicPartition // it is to own in the end; sorted
+	RevokeEnds    kafka.Millis           // fenced then unless it has given Revoking up; 0: it has nothing to
+	Regex         string                 // the pattern that it subscribes to; empty: none
+	Classic       bool                   // it takes part through the requests of the classic protocol
 }
 
 // PendingView is a member id that was given out.

@@ -43,6 +43,14 @@ type GroupInstanceID string
 // GenerationID counts the completed joins of a classic group, from 1. -1 means none.
 type GenerationID int32
 
+// GroupEpoch counts the changes of a group of the consumer protocol: of its members, what they subscribe to and the
+// partitions of that. 0: none yet.
+type GroupEpoch int32
+
+// MemberEpoch is the group epoch whose target assignment a member of the consumer protocol has come to. In a heartbeat
+// 0 says that it joins, -1 that it leaves, and -2 that a static member leaves to come back.
+type MemberEpoch int32
+
 // Partition is the index of a partition in its topic, from 0.
 type Partition int32
 
