@@ -288,6 +288,11 @@ func (c *Consumer) divide(s *step, cause uint64) {
 		sent.MemberID, sent.MemberAssignment = string(one.Member), data.AppendTo(nil)
 		shares, event.Shares = append(shares, sent), append(event.Shares, share)
 	}
+	for _, list := range assigned.Withheld {
+		for _, p := range list.Partitions {
+			event.Withheld = append(event.Withheld, kafka.TopicPartition{Topic: list.Topic, Partition: p})
+		}
+	}
 	m.roster = nil
 	c.last = s.j.Append(c.node, cause, event)
 	c.sendSync(s, shares, c.last)
