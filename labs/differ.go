@@ -19,6 +19,11 @@ func markDifferences(a, b *view.Picture) bool {
 	pairUp(clusterNodes(a), clusterNodes(b), func(n *view.Node) string { return n.ID }, markNodes)
 	pairUp(replicas(a), replicas(b), func(r *view.Replica) string { return r.ID }, markReplicas)
 	pairUp(pointers(a.Ledger), pointers(b.Ledger), func(c *view.Count) string { return c.Name }, markCounts)
+	pairUp(timeRows(a), timeRows(b), func(r *view.TimeRow) string { return r.ID }, markTimeRows)
+	if x, y := a.Machine, b.Machine; x != nil && y != nil {
+		differ := !reflect.DeepEqual(*x, *y)
+		x.Differs, y.Differs = differ, differ
+	}
 	markMessages(messages(a), messages(b))
 	markMessages(messages(b), messages(a))
 	return anyDiffers(reflect.ValueOf(a)) || anyDiffers(reflect.ValueOf(b))
@@ -106,6 +111,29 @@ func replicas(p *view.Picture) (list []*view.Replica) {
 		list = append(list, pointers(n.Replicas)...)
 	}
 	return list
+}
+
+// timeRows lists the rows of a timeline.
+func timeRows(p *view.Picture) (list []*view.TimeRow) {
+	if p.Timeline == nil {
+		return nil
+	}
+	for i := range p.Timeline.Parts {
+		list = append(list, pointers(p.Timeline.Parts[i].Rows)...)
+	}
+	return list
+}
+
+func markTimeRows(x, y *view.TimeRow) {
+	switch {
+	case x == nil:
+		y.Differs = true
+	case y == nil:
+		x.Differs = true
+	default:
+		differ := x.Note != y.Note || !slices.Equal(x.Runs, y.Runs)
+		x.Differs, y.Differs = differ, differ
+	}
 }
 
 func markNodes(x, y *view.Node) {

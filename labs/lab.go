@@ -47,6 +47,7 @@ type Setting struct {
 	Options []string // the choices; empty: not a choice
 	// Canonical gives the one spelling of a value that is neither a number nor a choice; nil for those.
 	Canonical func(raw string) (canonical string, err error)
+	OneLine   bool // such a value is one line of text
 }
 
 // NamesOf lists the names of settings.

@@ -21,7 +21,7 @@ func (f Frame) Node(id kafka.NodeID, messages int) view.Node {
 		case len(n.Inbox) == messages:
 			left++
 		default:
-			n.Inbox = append(n.Inbox, f.envelope(m))
+			n.Inbox = append(n.Inbox, f.Envelope(m))
 		}
 	}
 	if left > 0 {
@@ -30,8 +30,8 @@ func (f Frame) Node(id kafka.NodeID, messages int) view.Node {
 	return n
 }
 
-// envelope draws one message.
-func (f Frame) envelope(m engine.MessageView) view.Message {
+// Envelope draws one message.
+func (f Frame) Envelope(m engine.MessageView) view.Message {
 	kind := "request"
 	if m.Answer {
 		kind = "response"

@@ -169,6 +169,8 @@ func SettingsForm(a Address, id, title, submit string, names ...string) view.For
 func field(s Setting, value string) view.Field {
 	f := view.Field{ID: "set-" + s.Name, Name: s.Name, Label: s.Label, Help: s.Help, Value: value, Min: s.Min, Max: s.Max, Kind: view.Number}
 	switch {
+	case s.Canonical != nil && s.OneLine:
+		f.Kind = view.Line
 	case s.Canonical != nil:
 		f.Kind = view.Lines
 	case s.Options != nil:

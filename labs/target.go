@@ -13,7 +13,7 @@ import (
 type Target struct {
 	Kind      TargetKind
 	Partition kafka.TopicPartition // of a record, batch, segment, replica or partition
-	Number    int64                // offset, base offset of a segment, offset to find, number of a message or of a replica's broker
+	Number    int64                // offset, base offset of a segment, offset to find, number of a message, of a tick or of a replica's broker
 	Node      kafka.NodeID         // of a node; a group's id; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
 }
 
@@ -32,18 +32,19 @@ const (
 	ReplicaTarget   TargetKind = "replica"   // replica:orders-0:2, that on broker 2
 	PartitionTarget TargetKind = "partition" // partition:orders-0, as every node has it in its metadata
 	GroupTarget     TargetKind = "group"     // group:billing, a consumer group as its coordinator has it
+	TickTarget      TargetKind = "tick"      // tick:12, what happened in it
 )
 
 // errTarget says what may stand in "at".
 var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, each with @BROKER behind it for the log of that broker, " +
-	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
+	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER, tick:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
 	switch t.Kind {
 	case "":
 		return ""
-	case MessageTarget:
+	case MessageTarget, TickTarget:
 		return fmt.Sprintf("%s:%d", t.Kind, t.Number)
 	case NodeTarget, GroupTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Node)
@@ -71,7 +72,7 @@ func parseTarget(text string) (Target, error) {
 			return t, errTarget
 		}
 		t.Node = kafka.NodeID(rest)
-	case MessageTarget:
+	case MessageTarget, TickTarget:
 		t.Number, err = offset(rest)
 	case PartitionTarget:
 		t.Partition, err = topicPartition(rest)

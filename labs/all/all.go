@@ -6,6 +6,7 @@ import (
 	"loglab/labs"
 	"loglab/labs/offsets"
 	"loglab/labs/partitions"
+	"loglab/labs/rebalance"
 	"loglab/labs/replication"
 )
 
@@ -13,6 +14,7 @@ import (
 var list = []*labs.Lab{
 	partitions.Lab(),
 	offsets.Lab(),
+	rebalance.Lab(),
 	replication.Lab(),
 }
 

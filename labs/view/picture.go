@@ -10,10 +10,12 @@ type Picture struct {
 	Members     []Member
 	MoreMembers string // members not drawn, in words; empty: all are
 	Strips      []Strip
-	Cluster     *Cluster // nil: no brokers beside each other
-	LedgerTitle string   // empty: that of an observer outside the cluster
-	Ledger      []Count  // empty: none
-	Pages       []Link   // where not all strips are shown: links to each part, the one shown inactive; empty: all are
+	Machine     *Machine  // nil: no states of anything
+	Timeline    *Timeline // nil: nothing over time
+	Cluster     *Cluster  // nil: no brokers beside each other
+	LedgerTitle string    // empty: that of an observer outside the cluster
+	Ledger      []Count   // empty: none
+	Pages       []Link    // where not all strips are shown: links to each part, the one shown inactive; empty: all are
 	Network     Network
 	Tables      []Table
 	Hidden      []Param // the address without "at": a cell is a button "at" in one GET form

@@ -1,0 +1,566 @@
+package rebalance
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"loglab/engine/group"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+)
+
+// standing is how it stands with one partition at the end of a tick.
+type standing struct {
+	kind  standingKind
+	owner int // the place of the member; -1: none
+}
+
+// standingKind says whether a partition is read.
+type standingKind string
+
+// The kinds of standing. Only in the first two somebody reads the partition.
+const (
+	read     standingKind = "read"    // its owner has a position in it
+	busy     standingKind = "busy"    // so it has, and its application has been at one record for some ticks
+	begins   standingKind = "begins"  // its owner asks where to begin
+	unowned  standingKind = "nobody"  // no member has it
+	stopped  standingKind = "stopped" // its owner's process stands still
+	deserted standingKind = "down"    // its owner's process is gone, and the group counts it as a member
+)
+
+// gap says whether nobody reads the partition.
+func (s standing) gap() bool { return s.kind != read && s.kind != busy }
+
+// stretch is a stretch of ticks in which something stands the same; To is the first tick in which it does not any more.
+type stretch[T any] struct {
+	From, To kafka.Tick
+	Is       T
+	Since    uint64 // Seq of the event after which it began; 0: it was so at the start
+}
+
+// stretches are those of one thing, oldest first, without a hole between them.
+type stretches[T comparable] []stretch[T]
+
+// add takes in how it stands from a tick up to another.
+func (s *stretches[T]) add(from, to kafka.Tick, is T, since uint64) {
+	if n := len(*s); n > 0 && (*s)[n-1].Is == is && (*s)[n-1].To == from {
+		(*s)[n-1].To = to
+		return
+	}
+	*s = append(*s, stretch[T]{from, to, is, since})
+}
+
+// track is one partition over the whole run.
+type track struct {
+	kafka.TopicPartition
+	states stretches[standing]
+
+	owner     int            // the place of the member that has it; -1: none
+	by        kafka.MemberID // the id under which it has it
+	known     bool           // it has a position
+	left      bool           // the process that had it is gone
+	since     uint64
+	watermark kafka.Offset
+	stoodAt   kafka.Offset // the high watermark when the gap began in which it stands; -1: it is read
+	waits     []wait       // records that were written while nobody read it, by gap
+	added     kafka.Tick   // when it was added; 0: it was there at the start
+}
+
+// wait counts the records that were written in one gap.
+type wait struct {
+	from    kafka.Tick
+	records int
+}
+
+// waited counts the records that were written while nobody read the partition.
+func (t *track) waited() (n int) {
+	for _, w := range t.waits {
+		n += w.records
+	}
+	return n
+}
+
+// waitedSince counts those of the gaps of a change.
+func (t *track) waitedSince(c *change) (n int) {
+	for _, w := range t.waits {
+		for _, gap := range t.gaps() {
+			if w.from >= gap.From && w.from < gap.To && gap.To > c.from && (c.to < 0 || gap.From <= c.to+1) {
+				n += w.records
+			}
+		}
+	}
+	return n
+}
+
+// phase is what a member does for its membership at the end of a tick, and how many partitions it has.
+type phase struct {
+	kind  phaseKind
+	owned int
+}
+
+// phaseKind is what a member does.
+type phaseKind string
+
+// What members do.
+const (
+	notRunning phaseKind = "off"
+	outside    phaseKind = "out"   // it runs and is no member
+	joins      phaseKind = "join"  // its JoinGroup waits
+	syncs      phaseKind = "sync"  // its SyncGroup waits
+	reads      phaseKind = "reads" // it has what it was given
+	idles      phaseKind = "idle"  // that is nothing
+	isDown     phaseKind = "down"  // its process is gone, and the group counts it as a member
+	isPaused   phaseKind = "paused"
+	hasFailed  phaseKind = "failed" // its application has ended with an error
+)
+
+// seat is one member over the whole run.
+type seat struct {
+	node   kafka.NodeID
+	id     kafka.MemberID // of its process; empty: none yet
+	in     kafka.MemberID // under which the group counts it; empty: it does not
+	states stretches[phase]
+
+	alive, paused, failed bool
+	doing                 phaseKind
+	since                 uint64
+	owned                 int
+	claim                 claim      // what it tells when it joins
+	hand                  int        // records that poll has returned to it and that are not processed
+	sign                  kafka.Tick // the last tick in which its application polled or was done with a record
+	refused               *refusal   // its last commit that was not taken
+}
+
+// refusal is a commit that was not taken.
+type refusal struct {
+	tick  kafka.Tick
+	event uint64
+	error string
+	then  string
+}
+
+// groupPhase is where the group is.
+type groupPhase struct {
+	state      group.State
+	generation kafka.GenerationID
+}
+
+// history is what the journal says of the run.
+type history struct {
+	tracks  []*track
+	seats   [memberCount]*seat
+	group   stretches[groupPhase]
+	changes []*change // oldest first; the forming of the group before tick 0 is none
+
+	journal *journal.Journal
+	now     groupPhase
+	since   uint64
+	tick    kafka.Tick // up to whose end all is taken in
+	holders map[kafka.MemberID]int
+	byName  map[kafka.TopicPartition]*track
+	last    map[kafka.TopicPartition]int // who has what by the last assignment that came into force
+	loops   []loop
+	returns []comeback
+}
+
+// comeback is the place of a static member that went to another process.
+type comeback struct {
+	tick      kafka.Tick
+	event     uint64
+	instance  kafka.GroupInstanceID
+	from, to  int // the places of the two members; the same: it was started again
+	rebalance string
+}
+
+// loop is an application that has not polled for too long.
+type loop struct {
+	member int
+	tick   kafka.Tick
+	event  uint64
+	static bool
+}
+
+// readHistory takes in a journal up to the end of a tick, which is not noted yet: more may happen in it. Partitions are those that there are in the end, in their order;
+// atStart is how many each topic had at the start.
+func readHistory(j *journal.Journal, partitions []kafka.TopicPartition, atStart int, until kafka.Tick) *history {
+	h := &history{journal: j, holders: map[kafka.MemberID]int{}, byName: map[kafka.TopicPartition]*track{}, last: map[kafka.TopicPartition]int{}, now: groupPhase{state: group.Empty}}
+	for _, tp := range partitions {
+		t := &track{TopicPartition: tp, owner: -1, stoodAt: kafka.NoOffset}
+		if int(tp.Partition) >= atStart {
+			t.added = until + 1 // the journal says when
+		}
+		h.tracks, h.byName[tp] = append(h.tracks, t), t
+	}
+	for i := range h.seats {
+		h.seats[i] = &seat{node: kafka.NodeID(memberName(i)), doing: notRunning, claim: claim{generation: -1, keptIn: -1}}
+	}
+	for e := range j.All() {
+		if e.Tick > h.tick {
+			h.pass(e.Tick)
+		}
+		h.read(e)
+	}
+	return h
+}
+
+// readTick takes in one more tick of the journal and notes how all stands at its end.
+func (h *history) readTick(tick kafka.Tick) {
+	h.pass(tick)
+	for e := range h.journal.Of(tick) {
+		h.read(e)
+	}
+	h.pass(tick + 1)
+}
+
+// clone gives a history that goes on with another journal, which begins as this one's does.
+func (h *history) clone(j *journal.Journal) *history {
+	c := *h
+	c.journal, c.tracks, c.byName = j, nil, map[kafka.TopicPartition]*track{}
+	for _, t := range h.tracks {
+		t := *t
+		t.states, t.waits = slices.Clone(t.states), slices.Clone(t.waits)
+		c.tracks, c.byName[t.TopicPartition] = append(c.tracks, &t), &t
+	}
+	for i, s := range h.seats {
+		s := *s
+		s.states = slices.Clone(s.states)
+		c.seats[i] = &s
+	}
+	c.group, c.loops, c.returns, c.holders, c.last = slices.Clone(h.group), slices.Clone(h.loops), slices.Clone(h.returns), maps.Clone(h.holders), maps.Clone(h.last)
+	c.changes = slices.Clone(h.changes) // none is under way: those that are through do not change any more
+	return &c
+}
+
+// readFrom takes in the events behind one.
+func (h *history) readFrom(seq int) {
+	for ; seq < h.journal.Len(); seq++ {
+		if e, ok := h.journal.At(uint64(seq + 1)); ok {
+			h.read(e)
+		}
+	}
+}
+
+// pass notes how all stands at the ends of the ticks before one.
+func (h *history) pass(to kafka.Tick) {
+	for h.tick < to {
+		h.note(h.tick + 1)
+	}
+}
+
+// note notes how all stands at the end of the tick before one.
+func (h *history) note(to kafka.Tick) {
+	for _, t := range h.tracks {
+		if t.added > h.tick {
+			continue
+		}
+		is := h.standingOf(t)
+		t.states.add(h.tick, to, is, t.since)
+		switch {
+		case !is.gap():
+			t.stoodAt = kafka.NoOffset
+		case t.stoodAt < 0:
+			t.stoodAt = t.watermark
+			t.waits = append(t.waits, wait{from: h.tick})
+		}
+	}
+	for _, s := range h.seats {
+		s.states.add(h.tick, to, s.phase(), s.since)
+	}
+	h.group.add(h.tick, to, h.now, h.since)
+	h.tick = to
+}
+
+// standingOf says how it stands with a partition now.
+func (h *history) standingOf(t *track) standing {
+	if t.owner < 0 {
+		return standing{unowned, -1}
+	}
+	switch s := h.seats[t.owner]; {
+	case t.left:
+		return standing{deserted, t.owner}
+	case s.paused, s.failed:
+		return standing{stopped, t.owner}
+	case !t.known:
+		return standing{begins, t.owner}
+	case s.hand > 0 && h.tick-s.sign >= busyTicks:
+		return standing{busy, t.owner}
+	}
+	return standing{read, t.owner}
+}
+
+// busyTicks is after how many ticks at one record an application counts as busy.
+const busyTicks = 3
+
+// phase says what a member does now.
+func (s *seat) phase() phase {
+	switch {
+	case !s.alive && s.in != "":
+		return phase{isDown, s.owned}
+	case !s.alive:
+		return phase{notRunning, 0}
+	case s.failed:
+		return phase{hasFailed, 0}
+	case s.paused:
+		return phase{isPaused, s.owned}
+	case s.doing == reads && s.owned == 0:
+		return phase{idles, 0}
+	}
+	return phase{s.doing, s.owned}
+}
+
+// read takes in one event.
+func (h *history) read(e journal.Event) {
+	if i, ok := memberPlace(e.Node); ok {
+		h.ofMember(i, e)
+		return
+	}
+	switch b := e.Body.(type) {
+	case journal.HighWatermarkAdvanced:
+		if t := h.byName[b.TopicPartition]; t != nil {
+			t.watermark = b.To
+			if t.stoodAt >= 0 {
+				t.waits[len(t.waits)-1].records += int(b.To - b.From)
+			}
+		}
+	case journal.PartitionsAdded:
+		h.added(e)
+	default:
+		h.ofGroup(e)
+	}
+}
+
+// added notes the partitions that a topic has got: those that nobody has had yet.
+func (h *history) added(e journal.Event) {
+	b := e.Body.(journal.PartitionsAdded)
+	for _, t := range h.tracks {
+		if t.Topic == b.Topic && int(t.Partition) >= b.From && int(t.Partition) < b.To {
+			t.added, t.since = e.Tick, e.Seq
+		}
+	}
+}
+
+// ofMember takes in what happened at a member.
+func (h *history) ofMember(i int, e journal.Event) {
+	s := h.seats[i]
+	does := func(kind phaseKind) { s.doing, s.since = kind, e.Seq }
+	switch b := e.Body.(type) {
+	case journal.MessageSent:
+		if !s.alive && !strings.HasPrefix(b.API, "connection") {
+			s.alive, s.failed = true, false
+			does(outside)
+		}
+	case journal.JoinSent:
+		if s.id = b.Member; b.Member != "" {
+			h.holders[b.Member] = i
+		}
+		s.claim.owned, s.claim.generation = b.Owned, b.Generation
+		does(joins)
+	case journal.PartitionsTaken:
+		h.take(i, b, e.Seq)
+		does(reads)
+	case journal.PartitionsRevoked:
+		s.hand = max(s.hand-b.Unprocessed, 0)
+		h.lose(i, b.Partitions, e.Seq)
+	case journal.PartitionsLost:
+		s.hand = 0
+		h.lose(i, b.Partitions, e.Seq)
+	case journal.MembershipLost:
+		does(outside)
+	case journal.PollIntervalExceeded:
+		h.loops = append(h.loops, loop{i, e.Tick, e.Seq, b.Static})
+		if !b.Static {
+			does(outside)
+		}
+	case journal.ConsumerFailed:
+		s.failed, s.since = true, e.Seq
+		h.touch(i, e.Seq)
+	case journal.ConsumerCrashed, journal.ProcessKilled, journal.ConsumerClosed:
+		h.end(i, e)
+	case journal.NodePaused:
+		s.paused, s.since = true, e.Seq
+		h.touch(i, e.Seq)
+	case journal.NodeResumed:
+		s.paused, s.since = false, e.Seq
+		h.touch(i, e.Seq)
+	case journal.AssignmentComputed:
+		h.divided(b, e)
+	default:
+		h.worked(i, e)
+	}
+}
+
+// worked takes in what a member's application did.
+func (h *history) worked(i int, e journal.Event) {
+	s := h.seats[i]
+	switch b := e.Body.(type) {
+	case journal.RecordsRead:
+		s.hand, s.sign = s.hand+b.Records, e.Tick
+	case journal.RecordProcessed:
+		s.hand, s.sign = max(s.hand-1, 0), e.Tick
+	case journal.PositionCommitted:
+		h.begin(i, b.TopicPartition, b.Offset, e.Seq)
+	case journal.PositionReset:
+		h.begin(i, b.TopicPartition, b.To, e.Seq)
+	case journal.PositionMoved:
+		h.begin(i, b.TopicPartition, b.To, e.Seq)
+	case journal.CommitFailed:
+		s.refused = &refusal{e.Tick, e.Seq, b.Error, b.Then}
+	case journal.CommitAccepted:
+		s.refused = nil
+	}
+}
+
+// take gives a member its partitions.
+func (h *history) take(i int, b journal.PartitionsTaken, since uint64) {
+	s := h.seats[i]
+	s.owned, s.claim.kept, s.claim.keptIn = len(b.Partitions), b.Partitions, b.Generation
+	for _, tp := range b.Partitions {
+		t := h.byName[tp]
+		if t == nil {
+			continue
+		}
+		if t.owner != i || slices.Contains(b.Added, tp) {
+			t.owner, t.known, t.since = i, false, since
+		}
+		t.by, t.left = s.id, false
+	}
+}
+
+// lose takes partitions from a member.
+func (h *history) lose(i int, list []kafka.TopicPartition, since uint64) {
+	s := h.seats[i]
+	for _, tp := range list {
+		s.owned = max(s.owned-1, 0)
+		if t := h.byName[tp]; t != nil && t.owner == i {
+			t.owner, t.known, t.since = -1, false, since
+		}
+	}
+}
+
+// touch notes why it stands with a member's partitions as it does now.
+func (h *history) touch(i int, since uint64) {
+	for _, t := range h.tracks {
+		if t.owner == i {
+			t.since = since
+		}
+	}
+}
+
+// begin notes a member's position in a partition; -1: none yet.
+func (h *history) begin(i int, tp kafka.TopicPartition, at kafka.Offset, since uint64) {
+	if t := h.byName[tp]; t != nil && t.owner == i && at >= 0 && !t.known {
+		t.known, t.since = true, since
+	}
+}
+
+// end notes that a member's process ended. Of one that was not closed in order the group does not know yet.
+func (h *history) end(i int, e journal.Event) {
+	s := h.seats[i]
+	s.alive, s.paused, s.doing, s.since = false, false, notRunning, e.Seq
+	s.claim, s.hand = claim{generation: -1, keptIn: -1}, 0
+	if closed, is := e.Body.(journal.ConsumerClosed); is && closed.Stays == "" {
+		s.in = ""
+	}
+	for _, t := range h.tracks {
+		switch {
+		case t.owner != i:
+		case s.in == "" || t.by != s.in:
+			t.owner, t.known, t.since = -1, false, e.Seq
+		default:
+			t.left, t.known, t.since = true, false, e.Seq
+		}
+	}
+	if s.in == "" {
+		s.owned = 0
+	}
+}
+
+// removed notes that the group counts a member no more. What a process has that still runs it goes on reading.
+func (h *history) removed(b journal.MemberRemoved, e journal.Event) {
+	i, ok := h.holders[b.Member]
+	if !ok || b.Pending {
+		return
+	}
+	if s := h.seats[i]; s.in == b.Member {
+		if s.in = ""; !s.alive {
+			s.owned, s.since = 0, e.Seq
+		}
+	}
+	for _, t := range h.tracks {
+		if t.owner == i && t.left && t.by == b.Member {
+			t.owner, t.left, t.since = -1, false, e.Seq
+		}
+	}
+}
+
+// ofGroup takes in what happened at the coordinator.
+func (h *history) ofGroup(e journal.Event) {
+	turn := func(state group.State, generation kafka.GenerationID) {
+		h.now, h.since = groupPhase{state, generation}, e.Seq
+	}
+	switch b := e.Body.(type) {
+	case journal.MemberJoined:
+		h.joined(b.From, b.Member)
+	case journal.StaticMemberReplaced:
+		h.replaced(b, e)
+	case journal.MemberRemoved:
+		h.removed(b, e)
+	case journal.RebalanceStarted:
+		turn(group.PreparingRebalance, b.Generation)
+		h.rebalanceStarted(b, e)
+	case journal.JoinPhaseEnded:
+		turn(group.CompletingRebalance, b.Generation)
+		for _, id := range b.Members {
+			if i, ok := h.holders[id]; ok && h.seats[i].doing == joins {
+				h.seats[i].doing, h.seats[i].since = syncs, e.Seq
+			}
+		}
+		h.joinEnded(b, e)
+	case journal.GroupStable:
+		turn(group.Stable, b.Generation)
+		h.stable(e)
+	case journal.GroupEmpty:
+		turn(group.Empty, b.Generation)
+		h.emptied(e)
+	case journal.CoordinatorResigned:
+		turn("", h.now.generation)
+	case journal.GroupsLoaded:
+		if b.Groups > 0 {
+			turn(group.Stable, h.now.generation)
+		}
+	}
+}
+
+// joined notes under which id the group counts a member.
+func (h *history) joined(from kafka.NodeID, id kafka.MemberID) {
+	if i, ok := memberPlace(from); ok {
+		h.holders[id], h.seats[i].id, h.seats[i].in = i, id, id
+	}
+}
+
+// replaced notes that the place of a static member has gone to another process.
+func (h *history) replaced(b journal.StaticMemberReplaced, e journal.Event) {
+	was, ok := h.holders[b.Old]
+	if ok && h.seats[was].in == b.Old {
+		h.seats[was].in = ""
+	}
+	if request, found := h.journal.At(e.Cause); found {
+		if delivered, is := request.Body.(journal.MessageDelivered); is {
+			h.joined(delivered.From, b.Member)
+		}
+	}
+	if is, known := h.holders[b.Member]; ok && known {
+		h.returns = append(h.returns, comeback{e.Tick, e.Seq, b.Instance, was, is, b.Rebalance})
+	}
+	for tp, i := range h.last { // what it was given is the new one's
+		if old, ok := h.holders[b.Old]; ok && i == old {
+			h.last[tp] = h.holders[b.Member]
+		}
+	}
+	for _, t := range h.tracks {
+		if t.left && t.by == b.Old {
+			t.by = b.Member
+		}
+	}
+}

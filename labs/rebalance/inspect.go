@@ -1,0 +1,427 @@
+package rebalance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/group"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/inspect"
+	"loglab/labs/view"
+)
+
+// inspectAt shows what the address points at; nil when it points at nothing.
+func (l *layout) inspectAt() *view.Inspector {
+	in, at := inspect.New(l.Address), l.Address.At
+	if in == nil {
+		return nil
+	}
+	ok := false
+	switch at.Kind {
+	case labs.MessageTarget:
+		ok = l.inspectFrame().Message(in, uint64(at.Number))
+	case labs.NodeTarget:
+		ok = l.inspectNode(in, at.Node)
+	case labs.GroupTarget:
+		ok = l.inspectGroup(in, string(at.Node))
+	case labs.PartitionTarget:
+		ok = l.inspectPartition(in, at.Partition)
+	case labs.TickTarget:
+		ok = l.inspectTick(in, int(at.Number))
+	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
+		if log, found := l.logOf(at.Partition); found && at.Node == "" {
+			ok = log.Show(in, at, func(found inspect.Location) { l.inspectRecord(in, log, found) })
+		}
+	}
+	if !ok {
+		inspect.NotThere(in, l.Address)
+	}
+	return in
+}
+
+// inspectFrame is the frame as the parts of the inspector take it that all labs share.
+func (l *layout) inspectFrame() inspect.Frame {
+	return inspect.Frame{Frame: l.Frame, Topic: l.topics()[0], Group: billing, Config: logConfig()}
+}
+
+// logOf gives a partition's log: of the topics of the run, or of __consumer_offsets.
+func (l *layout) logOf(tp kafka.TopicPartition) (inspect.Log, bool) {
+	for _, p := range slices.Concat(l.View.Partitions, l.View.Offsets) {
+		if p.TopicPartition == tp {
+			f := l.inspectFrame()
+			f.Topic = tp.Topic
+			return inspect.Log{Frame: f, Partition: tp, LogView: p.Log}, len(p.Log.Segments) > 0
+		}
+	}
+	return inspect.Log{}, false
+}
+
+// inspectRecord shows a record of a topic, or one that the coordinator has written.
+func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
+	if log.Partition.Topic == group.Topic {
+		log.GroupRecord(in, at)
+		return
+	}
+	log.Record(in, at, string(at.Record.Key), "")
+	in.Tables = append(in.Tables, log.Life(at.Record.Offset))
+}
+
+// link opens something from the inspector.
+func (l *layout) link(in *view.Inspector, id, text string, at labs.Target) {
+	in.Links = append(in.Links, labs.Open(l.Address, id, text, at))
+}
+
+// inspectPartition shows who has had a partition, and by which rule it has its owner.
+func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) bool {
+	at := l.placeOf(tp)
+	if at < 0 {
+		return false
+	}
+	t := l.history.tracks[at]
+	in.Title = "Who reads " + tp.String()
+	is := l.history.standingOf(t)
+	in.AddFact("Now", "%s", standingText(is))
+	in.AddFact("Stood still", "%s in all, %s; %s written to it meanwhile", kafka.Count(t.standsStill(), "tick"), l.seconds(t.standsStill()), were(t.waited(), "record"))
+	for _, o := range l.group.Offsets {
+		if o.TopicPartition == tp {
+			in.AddFact("Committed", "%s", offsetText(o.Committed))
+			in.AddFact("Position", "%s; high watermark %d", offsetText(o.Position), o.HighWatermark)
+		}
+	}
+	if r := l.history.lastRound(); r != nil {
+		if d, ok := l.divisionOf(r); ok {
+			in.AddFact("Rule", "generation %d, %s: %s", r.computed.Generation, r.computed.Assignor, l.why(d, tp))
+		}
+	}
+	l.link(in, "open-group", "group "+billing, groupTarget())
+	if is.owner >= 0 {
+		l.link(in, "open-owner", memberName(is.owner), nodeTarget(is.owner))
+	}
+	if log, ok := l.logOf(tp); ok {
+		l.link(in, "open-segment", "its log", log.Target(labs.SegmentTarget, log.Segments[len(log.Segments)-1].BaseOffset))
+	}
+	table := view.Table{ID: "stretches", Caption: "Who had it", Head: []string{"Ticks", "How it stood", "Since event"}}
+	states := t.states
+	if left := len(states) - inspect.RowsShown; left > 0 {
+		states, table.More = states[left:], fmt.Sprintf("And %s before.", kafka.Count(left, "stretch"))
+	}
+	for _, s := range slices.Backward(states) {
+		since := "it was so at the start"
+		if e, ok := l.Cluster.Journal().At(s.Since); ok {
+			since = l.named(e.Body.Sentence())
+		}
+		table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{view.Plain(ticksText(s.From, s.To)), view.Plain(standingText(s.Is)), view.Plain(labs.Narrow(since, 160))}})
+	}
+	in.Tables = append(in.Tables, table)
+	if e := t.states[len(t.states)-1].Since; e != 0 {
+		in.Chain = labs.Causes(l.Frame, e, inspect.CausesShown)
+	}
+	return true
+}
+
+// ticksText writes a stretch of ticks.
+func ticksText(from, to kafka.Tick) string {
+	if to-from == 1 {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d to %d", from, to-1)
+}
+
+func offsetText(o kafka.Offset) string {
+	if o < 0 {
+		return "none"
+	}
+	return fmt.Sprint(o)
+}
+
+// standingText says how it stands with a partition.
+func standingText(s standing) string {
+	name := ""
+	if s.owner >= 0 {
+		name = memberName(s.owner)
+	}
+	switch s.kind {
+	case read:
+		return "read by " + name
+	case busy:
+		return name + " has it, and its application is at one record"
+	case begins:
+		return name + " has it and asks where to begin"
+	case stopped:
+		return name + " has it and stands still"
+	case deserted:
+		return name + " has it, and its process is gone"
+	}
+	return "nobody has it"
+}
+
+// inspectTick shows what happened to the group in one tick.
+func (l *layout) inspectTick(in *view.Inspector, tick int) bool {
+	if tick > l.Address.T {
+		return false
+	}
+	in.Title = fmt.Sprintf("Tick %d", tick)
+	to := labs.Replace("go-tick", fmt.Sprintf("to tick %d", tick), l.Address.WithTick(tick))
+	to.Inactive = tick == l.Address.T
+	in.Links = append(in.Links, to)
+	if tick == 0 {
+		in.AddFact("Before", "all of the set-up belongs to tick 0: the group formed")
+		return true
+	}
+	for _, s := range l.history.group {
+		if int(s.From) <= tick && tick < int(s.To) {
+			in.AddFact("Group", "%s, generation %d", s.Is.state, s.Is.generation)
+		}
+	}
+	gaps := 0
+	for _, t := range l.history.tracks {
+		for _, s := range t.states {
+			if int(s.From) <= tick && tick < int(s.To) && s.Is.gap() {
+				gaps++
+			}
+		}
+	}
+	in.AddFact("Not read", "%d of %s", gaps, kafka.Count(len(l.history.tracks), "partition"))
+	table := view.Table{ID: "tick", Caption: "What happened to the group", Head: []string{"Where", "What"}}
+	left := 0
+	for e := range l.Cluster.Journal().Of(kafka.Tick(tick)) {
+		if !ofTheGroup(e.Body) {
+			continue
+		}
+		if len(table.Rows) == inspect.RowsShown {
+			left++
+			continue
+		}
+		table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{view.Plain(string(e.Node)), view.Plain(labs.Narrow(l.named(e.Body.Sentence()), 280))}})
+	}
+	switch {
+	case left > 0:
+		table.More = fmt.Sprintf("And %s.", kafka.Count(left, "event"))
+	case len(table.Rows) == 0:
+		table.More = "Nothing: the members read."
+	}
+	in.Tables = append(in.Tables, table)
+	return true
+}
+
+// ofTheGroup says whether an event is one of the group's membership.
+func ofTheGroup(b journal.Body) bool {
+	switch b := b.(type) {
+	case journal.MessageSent:
+		return b.API == "JoinGroup" || b.API == "SyncGroup" || b.API == "Heartbeat" || b.API == "LeaveGroup" || b.API == "ConsumerGroupHeartbeat"
+	case journal.CommandGiven, journal.CommandRejected, journal.NodePaused, journal.NodeResumed,
+		journal.MemberIDGiven, journal.MemberJoined, journal.RebalanceStarted, journal.InitialDelayExtended, journal.JoinPhaseEnded, journal.JoinPhaseProlonged, journal.SyncGroupParked,
+		journal.GroupStable, journal.GroupEmpty, journal.MemberRemoved, journal.StaticMemberReplaced, journal.GroupRequestRefused,
+		journal.JoinSent, journal.AssignmentComputed, journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost,
+		journal.PollIntervalExceeded, journal.ConsumerClosed, journal.ConsumerCrashed, journal.ConsumerFailed, journal.CommitFailed:
+		return true
+	}
+	return false
+}
+
+// inspectNode shows a member, a producer or the broker, and what it waits for.
+func (l *layout) inspectNode(in *view.Inspector, node kafka.NodeID) bool {
+	alive, paused, found := false, false, false
+	for i := range l.group.Members {
+		if m := &l.group.Members[i]; kafka.NodeID(m.ID) == node {
+			l.inspectMember(in, i, m)
+			alive, paused, found = m.Alive, m.Paused, true
+		}
+	}
+	for _, p := range l.View.Producers {
+		if p.ID == node {
+			in.AddFact("Records", "%d handed in, %d acknowledged", p.Produced, p.Acknowledged)
+			alive, paused, found = p.Alive, p.Paused, true
+		}
+	}
+	for _, b := range l.View.Brokers {
+		if b.Node == node {
+			in.AddFact("State", "%s; it coordinates the group", b.State)
+			alive, paused, found = b.Up(), b.Paused, true
+		}
+	}
+	if !found {
+		return false
+	}
+	if alive {
+		l.inspectFrame().Waits(in, node, paused)
+	} else {
+		in.AddFact("Process", "does not run")
+	}
+	return true
+}
+
+// inspectMember shows a member by its place.
+func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) {
+	l.link(in, "open-group", "group "+billing, groupTarget())
+	in.AddFact("Subscribes to", "%s", strings.Join(subscriptionOf(l.Address.Values, i), ", "))
+	if id := instanceFor(l.Address.Values, i); id != "" {
+		in.AddFact("group.instance.id", "%s: a static member", id)
+	}
+	if held := l.held(i); held == nil {
+		in.AddFact("The group", "does not count it as a member")
+	} else {
+		if held.SessionEnds > 0 {
+			in.AddFact("Session", "ends in tick %d unless it is heard of: session.timeout.ms = %s", l.tickAt(held.SessionEnds), kafka.Thousands(held.SessionTimeout))
+		}
+		in.AddFact("Rebalance timeout", "%s ms, its max.poll.interval.ms", kafka.Thousands(held.RebalanceTimeout))
+		in.AddFact("Assignors", "%s", strings.Join(held.Protocols, ", "))
+	}
+	if !m.Alive {
+		return
+	}
+	in.AddFact("Application", "%s", m.App)
+	in.AddFact("Member id", "%s", orNone(string(m.MemberView.MemberID)))
+	in.AddFact("Believes", "%s, generation %d", m.State, m.Generation)
+	if m.Rejoin != "" {
+		in.AddFact("Joins again", "at its next poll: %s", l.named(m.Rejoin))
+	}
+	if len(m.Busy)+len(m.Queue) > 0 {
+		in.AddFact("Must poll", "by tick %d: max.poll.interval.ms = %s", l.tickAt(m.PollBy), kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))))
+	}
+	table := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "To read"}}
+	for k, a := range m.Assignment {
+		if k == inspect.RowsShown {
+			table.More = fmt.Sprintf("And %d more.", len(m.Assignment)-k)
+			break
+		}
+		table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{
+			{{Text: a.TopicPartition.String(), At: partitionTarget(a.TopicPartition).String()}}, view.Plain(offsetText(a.Position)), view.Plain(kafka.Thousands(a.Lag)),
+		}})
+	}
+	if len(table.Rows) == 0 {
+		table.More = "Nothing."
+	}
+	in.Tables = append(in.Tables, table)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// inspectGroup shows the group as its coordinator has it, and its last assignment beside the one before.
+func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
+	if id != billing {
+		return false
+	}
+	in.AddFact("Coordinator", "%s, the leader of %s-%d", orNone(string(l.group.Coordinator)), group.Topic, l.group.OffsetsPartition)
+	held := l.group.Held
+	if held == nil {
+		in.AddFact("State", "the coordinator knows of no such group")
+		return true
+	}
+	in.AddFact("State", "%s", held.State)
+	in.AddFact("Generation", "%d; it moves when a join phase ends", held.Generation)
+	in.AddFact("Assignor", "%s, chosen by the members’ votes; worked out by the leader %s", orNone(held.Protocol), orNone(l.nameOf(held.Leader)))
+	if held.JoinEnds > 0 {
+		in.AddFact("Join phase", "%s joined; it ends in tick %d at the latest: %s", l.joinedText(), l.tickAt(held.JoinEnds), held.JoinEndsBy)
+	}
+	if held.SyncEnds > 0 {
+		in.AddFact("Sync phase", "who has not sent SyncGroup in tick %d is removed", l.tickAt(held.SyncEnds))
+	}
+	in.Tables = append(in.Tables, l.membersTable(held))
+	if t, ok := l.assignmentTable(); ok {
+		in.Tables = append(in.Tables, t)
+	}
+	if log, ok := l.logOf(kafka.TopicPartition{Topic: group.Topic, Partition: l.group.OffsetsPartition}); ok {
+		in.Tables = append(in.Tables, log.GroupRecords())
+	}
+	return true
+}
+
+// membersTable lists the members as the coordinator has them.
+func (l *layout) membersTable(held *group.GroupView) view.Table {
+	t := view.Table{ID: "members", Caption: "Its members, as the coordinator has them", Head: []string{"Member", "Session ends in tick", "Waits for", "Has"}}
+	for i := range held.Members {
+		m := &held.Members[i]
+		if i == inspect.RowsShown {
+			t.More = fmt.Sprintf("And %d more.", len(held.Members)-i)
+			break
+		}
+		ends := "–"
+		if m.SessionEnds > 0 {
+			ends = fmt.Sprint(l.tickAt(m.SessionEnds))
+		}
+		waits := "nothing"
+		switch {
+		case m.WaitsInJoin:
+			waits = "the end of the join phase"
+		case m.WaitsInSync:
+			waits = "the assignment"
+		case held.State == group.PreparingRebalance:
+			waits = "has not joined again"
+		}
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(ends), view.Plain(waits), view.Plain(kafka.Count(len(m.Assignment), "partition"))}})
+	}
+	if len(t.Rows) == 0 {
+		t.More = "None."
+	}
+	return t
+}
+
+// assignmentTable shows who had each partition before the last assignment and has it after, with the rule.
+func (l *layout) assignmentTable() (t view.Table, ok bool) {
+	c := l.history.lastChange()
+	before := map[kafka.TopicPartition]int{}
+	if c != nil {
+		before = c.before
+	}
+	r := l.history.lastRound()
+	if r == nil {
+		return t, false
+	}
+	d, known := l.divisionOf(r)
+	t = view.Table{ID: "division", Caption: fmt.Sprintf("The assignment of generation %d, by %s", r.computed.Generation, r.computed.Assignor), Head: []string{"Partition", "Before", "After", "Rule"}}
+	rows := 0
+	for _, moved := range []bool{true, false} { // first what moved
+		for _, track := range l.history.tracks {
+			tp := track.TopicPartition
+			was, had := before[tp]
+			after, has := l.ownerIn(r, tp)
+			if (had != has || was != after) != moved {
+				continue
+			}
+			if rows++; rows > inspect.RowsShown {
+				continue
+			}
+			item := view.Item{Text: tp.String(), At: partitionTarget(tp).String()}
+			if moved && had {
+				item.Mark, item.Label = "moved", "moved"
+			}
+			rule := "not worked out again"
+			if known {
+				rule = l.why(d, tp)
+			}
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(ownerText(was, had)), view.Plain(ownerText(after, has)), view.Plain(rule)}})
+		}
+	}
+	if rows > inspect.RowsShown {
+		t.More = fmt.Sprintf("And %d more: press a partition for its rule.", rows-inspect.RowsShown)
+	}
+	return t, true
+}
+
+// ownerIn gives who gets a partition in a round.
+func (l *layout) ownerIn(r *round, tp kafka.TopicPartition) (member int, ok bool) {
+	for _, share := range r.computed.Shares {
+		if slices.Contains(share.Partitions, tp) {
+			i, known := l.history.holders[share.Member]
+			return i, known
+		}
+	}
+	return 0, false
+}
+
+func ownerText(i int, has bool) string {
+	if !has {
+		return "nobody"
+	}
+	return memberName(i)
+}

@@ -1,0 +1,184 @@
+package rebalance
+
+import (
+	"fmt"
+	"strings"
+
+	"loglab/engine/group"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// picture draws the states of the group, the timeline, and what the last change cost.
+func (l *layout) picture() view.Picture {
+	p := view.Picture{
+		Title: fmt.Sprintf("Group %s, %s, %s, %s", billing, kafka.Count(l.running(), "member"), kafka.Count(len(l.history.tracks), "partition"), l.method()),
+		Path:  l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
+		Machine: l.machine(), Timeline: l.timeline(), Legend: l.legend(), Pages: l.pages(),
+	}
+	p.LedgerTitle, p.Ledger = l.costs()
+	p.Network = l.network()
+	return p
+}
+
+// running is how many members' processes run.
+func (l *layout) running() (n int) {
+	for _, s := range l.history.seats {
+		if s.alive {
+			n++
+		}
+	}
+	return n
+}
+
+// method names protocol and assignor.
+func (l *layout) method() string {
+	v := l.Address.Values
+	if name := v.Text("assignor"); name != byDefault {
+		return v.Text("protocol") + ", " + name
+	}
+	usual := protocolOf(v).usual
+	switch len(usual) {
+	case 0:
+		return v.Text("protocol")
+	case 1:
+		return v.Text("protocol") + ", " + usual[0]
+	}
+	return fmt.Sprintf("%s (%s)", v.Text("protocol"), strings.Join(usual, ", "))
+}
+
+// pages lead to the partitions that are not drawn.
+func (l *layout) pages() []view.Link {
+	return labs.StripPages(l.Address, len(l.history.tracks), l.size, l.from, func(i kafka.Partition) labs.Target {
+		return partitionTarget(l.history.tracks[i].TopicPartition)
+	})
+}
+
+// legend explains the signs of the timeline.
+func (l *layout) legend() []view.Key {
+	list := []view.Key{
+		{Kind: "bar-read", Text: "read, by the member of that number"},
+		{Kind: "bar-nobody", Text: "gap: nobody has the partition; ticks"},
+		{Kind: "bar-begins", Text: "gap: its new owner asks where to begin"},
+		{Kind: "bar-down", Text: "gap: its owner is down or stands still"},
+		{Kind: "bar-join", Text: "join phase: the group waits for its members"},
+		{Kind: "bar-sync", Text: "sync phase: it waits for the leader’s assignment"},
+	}
+	if l.Address.Values.Int("slow") > 0 {
+		list = append(list, view.Key{Kind: "bar-busy", Text: "its owner’s application is at one record, and does not poll"})
+	}
+	return list
+}
+
+// machine draws the states of the group.
+func (l *layout) machine() *view.Machine {
+	m := &view.Machine{Title: "State of the group"}
+	texts := map[group.State]string{
+		group.Empty: "no members", group.PreparingRebalance: "join: all join anew", group.CompletingRebalance: "sync: the leader divides", group.Stable: "all have their share",
+	}
+	for _, state := range []group.State{group.Empty, group.PreparingRebalance, group.CompletingRebalance, group.Stable} {
+		m.States = append(m.States, view.MachineState{Name: string(state), Text: texts[state], Now: l.group.State == state})
+	}
+	m.Facts = append(m.Facts, view.Fact{Name: "Generation", Value: fmt.Sprint(l.group.Generation)})
+	if held := l.group.Held; held != nil {
+		m.Facts = append(m.Facts, view.Fact{Name: "Members", Value: fmt.Sprint(len(held.Members))})
+		if held.Leader != "" {
+			m.Facts = append(m.Facts, view.Fact{Name: "Leader", Value: l.nameOf(held.Leader)})
+		}
+		if held.State == group.PreparingRebalance {
+			m.Facts = append(m.Facts, view.Fact{Name: "Joined", Value: l.joinedText()})
+		}
+	}
+	return m
+}
+
+// joinedText says how many have joined in a join phase.
+func (l *layout) joinedText() string {
+	n := 0
+	for _, m := range l.group.Held.Members {
+		if m.WaitsInJoin {
+			n++
+		}
+	}
+	text := fmt.Sprintf("%d of %d", n, len(l.group.Held.Members))
+	if pending := len(l.group.Held.Pending); pending > 0 {
+		text += fmt.Sprintf(", %s pending", kafka.Count(pending, "id"))
+	}
+	return text
+}
+
+// costs are the numbers of the last change, and of the whole run.
+func (l *layout) costs() (title string, list []view.Count) {
+	c := l.history.lastChange()
+	if c == nil {
+		title = "No rebalance since tick 0"
+		c = &change{to: -1}
+	} else {
+		title = fmt.Sprintf("The rebalance since tick %d", c.from)
+		if c.to >= 0 {
+			title = fmt.Sprintf("The last rebalance, ticks %d to %d", c.from, c.to)
+		}
+	}
+	k := l.costOf(c)
+	n := kafka.Count(len(l.history.tracks), "partition")
+	moved := view.Count{Name: "Moved", Number: fmt.Sprint(len(k.moved)), Text: fmt.Sprintf("of %s; the fewest that had to: %d", n, k.fewest)}
+	if !c.divided() {
+		moved.Number, moved.Text = "–", "of "+n
+	}
+	stood := view.Count{Name: "Stood still", Number: fmt.Sprint(k.stood), Text: "of " + n, Warn: k.stood > 0}
+	if k.stood > 0 {
+		stood.Text += fmt.Sprintf(", %s in all; the longest %s", kafka.Count(k.ticks, "tick"), l.seconds(k.longest))
+	}
+	waited := view.Count{Name: "Waited", Number: kafka.Thousands(int64(k.waited)), Text: "records, written to them meanwhile"}
+	ticks, changes := 0, 0
+	for _, t := range l.history.tracks {
+		ticks += t.standsStill()
+	}
+	for _, c := range l.history.changes {
+		if c.from > 0 {
+			changes++
+		}
+	}
+	whole := view.Count{Name: "Since tick 0", Number: kafka.Thousands(int64(ticks)), Text: fmt.Sprintf("ticks without a reader, over all partitions; %s", kafka.Count(changes, "rebalance"))}
+	return title, []view.Count{moved, stood, waited, whole}
+}
+
+// seconds writes a number of ticks as a time.
+func (l *layout) seconds(ticks int) string {
+	ms := kafka.Millis(ticks) * l.Address.Lab.TickMillis
+	if ms%1000 == 0 {
+		return fmt.Sprintf("%d s", ms/1000)
+	}
+	return fmt.Sprintf("%d.%d s", ms/1000, ms%1000/100)
+}
+
+// envelopesShown is how many messages of the group are drawn in one direction.
+const envelopesShown = 4
+
+// network draws the messages of the group that are on their way: requests to the coordinator and its answers.
+func (l *layout) network() view.Network {
+	n := view.Network{Title: "On their way between members and coordinator", Stops: []view.Stop{{Name: "Members", More: "members"}, {Name: "Coordinator", More: "coordinator"}}, Lanes: []view.Lane{{Name: "between members and coordinator", Empty: "nothing"}}}
+	left := 0
+	seen := map[bool]int{}
+	for _, m := range l.View.UnderWay {
+		if !groupAPIs[m.API] {
+			continue
+		}
+		if seen[m.Answer] == envelopesShown {
+			left++
+			continue
+		}
+		seen[m.Answer]++
+		n.Lanes[0].Items = append(n.Lanes[0].Items, l.Envelope(m))
+	}
+	if left > 0 {
+		n.Lanes[0].More = fmt.Sprintf("%d more", left)
+	}
+	return n
+}
+
+// groupAPIs are the requests by which members and coordinator talk.
+var groupAPIs = map[string]bool{
+	"FindCoordinator": true, "JoinGroup": true, "SyncGroup": true, "Heartbeat": true, "LeaveGroup": true, "OffsetCommit": true, "OffsetFetch": true, "ConsumerGroupHeartbeat": true,
+}

@@ -1,0 +1,116 @@
+package rebalance
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// frame replays a query and draws its page.
+func frame(t testing.TB, query string) (*layout, *view.Page) {
+	t.Helper()
+	f, p := replayed(t, query), &view.Page{}
+	build(f, p)
+	return newLayout(f), p
+}
+
+// replayed gives a run of the lab at its tick.
+func replayed(t testing.TB, query string) labs.Frame {
+	t.Helper()
+	a, err := labs.Parse(Lab(), labs.Pages, query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	c, err := labs.Replay(a)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return labs.Frame{Address: a, Cluster: c, View: c.View()}
+}
+
+// said gives the reading as one text.
+func said(p *view.Page) string {
+	var b strings.Builder
+	for _, paragraph := range p.Reading {
+		for _, span := range paragraph {
+			b.WriteString(span.Text)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// rowOf gives a row of the timeline as words and its note.
+func rowOf(p *view.Page, name string) (label, note string) {
+	for _, part := range p.Picture.Timeline.Parts {
+		for _, r := range part.Rows {
+			if r.Name == name {
+				return r.Label, r.Note
+			}
+		}
+	}
+	return "", ""
+}
+
+// Who reads what has one spelling.
+func TestSubscriptions(t *testing.T) {
+	for raw, want := range map[string]string{
+		"": all, "all": all, "opsr": all, "all,all": all, "o": "o", "po": "op", "o, p": "o,p", "o\r\np\n": "o,p", "all,o": "all,o", "o,all": "o", "rspo,rs": "all,sr",
+	} {
+		got, err := canonicalSubscriptions(raw)
+		if err != nil || got != want {
+			t.Errorf("%q is %q, %v, want %q", raw, got, err, want)
+		}
+		if again, err := canonicalSubscriptions(got); err != nil || again != got {
+			t.Errorf("%q is not canonical: %q, %v", got, again, err)
+		}
+	}
+	for _, raw := range []string{"x", "oo", "orders", strings.Repeat("o,", 17)} {
+		if got, err := canonicalSubscriptions(raw); err == nil {
+			t.Errorf("%q is taken as %q", raw, got)
+		}
+	}
+}
+
+// What cannot be is refused, with what is allowed.
+func TestRefusedSettings(t *testing.T) {
+	for query, allowed := range map[string]string{
+		"protocol=cooperative&assignor=range":             "default, cooperative-sticky",
+		"assignor=cooperative-sticky":                     "default, range, roundrobin, sticky",
+		"subscribe=p":                                     "billing-01 has to read at least one of the topics that there are: orders",
+		"heartbeat=6000":                                  "more than heartbeat.interval.ms = 6000",
+		"subscribe=x":                                     "as in o,op,all",
+		"members=17":                                      "from 0 to 16",
+		"topics=2&subscribe=o,p,s&members=2":              "billing-03 has to read at least one",
+		"do=2:start+billing-4&protocol=consumers&members": "",
+	} {
+		a, err := labs.Parse(Lab(), labs.Pages, query)
+		if err == nil {
+			_, err = labs.Replay(a)
+		}
+		var refused *labs.AddressError
+		if !errors.As(err, &refused) || !strings.Contains(refused.Error(), allowed) {
+			t.Errorf("%s: %v, want %q", query, err, allowed)
+		}
+	}
+}
+
+// Range over several topics: the facts' third example.
+func TestRangeSkew(t *testing.T) {
+	for query, want := range map[string][2]string{
+		"topics=4&partitions=3&members=2&assignor=range":      {"8", "4"},
+		"topics=4&partitions=3&members=2&assignor=roundrobin": {"6", "6"},
+		"topics=2&partitions=3&members=2&assignor=range":      {"4", "2"},
+		"topics=2&partitions=4&subscribe=o&members=3":         {"2", "3"},
+	} {
+		_, p := frame(t, query+"&t=3")
+		_, first := rowOf(p, "billing-01")
+		_, second := rowOf(p, "billing-02")
+		if got := [2]string{first, second}; got != want {
+			t.Errorf("%s: billing-01 and -02 have %v, want %v", query, got, want)
+		}
+	}
+}

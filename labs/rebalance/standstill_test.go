@@ -1,0 +1,217 @@
+package rebalance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"loglab/engine"
+	"loglab/engine/group"
+	"loglab/engine/kafka"
+	"loglab/labs"
+)
+
+// For how long partitions stood still is what views of every tick say: nobody who runs has a position in them.
+func TestStandstillIsWhatViewsSay(t *testing.T) {
+	const seed, runs = 3, 150
+	r := rand.New(rand.NewPCG(seed, 0))
+	var queries []string
+	for _, run := range readyRuns() {
+		queries = append(queries, run.Query)
+	}
+	for range runs {
+		queries = append(queries, randomQuery(r))
+	}
+	still := 0
+	for _, query := range queries {
+		l, _ := frame(t, query)
+		want := recount(t, l.Address.Alone())
+		for _, track := range l.history.tracks {
+			still += want[track.TopicPartition]
+			if got := track.standsStill(); got != want[track.TopicPartition] {
+				t.Errorf("%s: %s stood still for %d ticks, by the views for %d", query, track.TopicPartition, got, want[track.TopicPartition])
+			}
+		}
+	}
+	if t.Logf("%d runs, %d ticks of standstill", len(queries), still); still < 5000 {
+		t.Error("too little was compared")
+	}
+}
+
+// reader is a member that has a partition by its own belief.
+type reader struct {
+	reads      bool
+	generation kafka.GenerationID
+	counted    bool // the coordinator has it as a member
+}
+
+// outranks says which of two that have the same partition has it: the other has lost it, and does not know yet.
+func (r reader) outranks(other reader) bool {
+	if r.generation != other.generation {
+		return r.generation > other.generation
+	}
+	return r.counted && !other.counted
+}
+
+func counts(g engine.GroupView, id kafka.MemberID) bool {
+	return g.Held != nil && slices.ContainsFunc(g.Held.Members, func(m group.MemberView) bool { return m.ID == id })
+}
+
+// recount steps through a run and counts for each partition the ticks at whose end nobody reads it.
+func recount(t *testing.T, a labs.Address) map[kafka.TopicPartition]int {
+	t.Helper()
+	still := map[kafka.TopicPartition]int{}
+	c, err := labs.Replay(a.WithTick(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tick := 0; ; tick++ {
+		for _, stamped := range a.Do {
+			if stamped.Tick == tick {
+				c.Apply(stamped.Command) // one that cannot apply is an event
+			}
+		}
+		v := c.View()
+		if tick > 0 {
+			readers := map[kafka.TopicPartition]reader{}
+			for _, m := range v.Groups[0].Members {
+				for _, at := range m.Assignment {
+					one := reader{reads: m.Alive && !m.Paused && m.App != "ended with an error" && at.Position >= 0, generation: m.Generation, counted: counts(v.Groups[0], m.MemberView.MemberID)}
+					if has, taken := readers[at.TopicPartition]; m.Alive && (!taken || one.outranks(has)) {
+						readers[at.TopicPartition] = one
+					}
+				}
+			}
+			for _, p := range v.Partitions {
+				if !readers[p.TopicPartition].reads {
+					still[p.TopicPartition]++
+				}
+			}
+		}
+		if tick == a.T {
+			return still
+		}
+		if err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// randomQuery draws a run in which members come and go.
+func randomQuery(r *rand.Rand) string {
+	pick := func(options ...string) string { return options[r.IntN(len(options))] }
+	var q []string
+	set := func(name, value string) { q = append(q, name+"="+value) }
+	topics := 1 + r.IntN(3)
+	set("topics", fmt.Sprint(topics))
+	set("partitions", fmt.Sprint(1+r.IntN(7)))
+	set("rate", pick("0", "3", "6"))
+	if topics > 1 {
+		set("subscribe", pick("all", "o", "o,p", "op,o,p"))
+	}
+	members := r.IntN(6)
+	set("members", fmt.Sprint(members))
+	switch p := pick(randomProtocols...); p {
+	case eager:
+		set("assignor", pick(byDefault, "range", "roundrobin", "sticky"))
+	default:
+		set("protocol", p)
+	}
+	set("static", pick(off, off, on, clash))
+	if r.IntN(3) == 0 {
+		set("poll-interval", pick("4000", "8000"))
+	}
+	if r.IntN(3) == 0 {
+		set("slow", fmt.Sprint(1+r.IntN(3)))
+		set("slow-work", pick("1000", "5000"))
+		set("poll-records", pick("1", "3"))
+	}
+	set("commit", pick(automatic, perBatch, perRecord))
+	tick := 1
+	for range r.IntN(7) {
+		tick += r.IntN(12)
+		n := memberName(r.IntN(6))
+		if r.IntN(8) == 0 {
+			n = memberName(memberCount - 1)
+		}
+		set("do", fmt.Sprintf("%d:%s+%s", tick, pick("start", "start", "leave", "crash", "pause", "resume", "rebalance"), n))
+	}
+	if r.IntN(4) == 0 {
+		set("do", fmt.Sprintf("%d:add-partitions+orders+to+9", tick))
+	}
+	set("t", fmt.Sprint(tick+r.IntN(40)))
+	return strings.Join(q, "&")
+}
+
+// randomProtocols are those that random runs have.
+var randomProtocols = []string{eager, eager, cooperative}
+
+// Every assignment is worked out again from what the members told, and so its rule can be given.
+func TestDivisionsComeOutAgain(t *testing.T) {
+	const seed, runs = 5, 120
+	r := rand.New(rand.NewPCG(seed, 0))
+	divided := 0
+	for range runs {
+		query := randomQuery(r)
+		l, _ := frame(t, query)
+		for _, c := range l.history.changes {
+			for i := range c.rounds {
+				round := &c.rounds[i]
+				if round.computed == nil {
+					continue
+				}
+				if divided++; !divides(l, round) {
+					t.Errorf("%s: generation %d by %s does not come out again", query, round.computed.Generation, round.computed.Assignor)
+				}
+			}
+		}
+	}
+	if t.Logf("%d assignments", divided); divided < 150 {
+		t.Error("too few assignments")
+	}
+}
+
+func divides(l *layout, r *round) bool {
+	_, ok := l.divisionOf(r)
+	return ok
+}
+
+// What the page says would follow from a join or a crash is what the fork shows, where its link leads.
+func TestOutlookComesTrue(t *testing.T) {
+	for _, query := range []string{"t=5", "protocol=cooperative&t=4", "assignor=sticky&partitions=8&t=9", "topics=3&partitions=3&members=2&t=3", "do=2:start+billing-04&t=22", "members=1&t=6"} {
+		l, p := frame(t, query)
+		n := 0
+		for _, paragraph := range p.Reading {
+			for _, span := range paragraph {
+				if span.Text != "try it" {
+					continue
+				}
+				if n++; strings.Contains(paragraph[1].Text, "would not be through") {
+					continue
+				}
+				_, fork := frame(t, strings.TrimPrefix(span.Href, "/lab/rebalance?"))
+				ledger := fork.Picture.Ledger
+				words := fmt.Sprintf("%s would move", kafka.Count(atoi(ledger[0].Number), "partition"))
+				if still := atoi(ledger[1].Number); still > 0 {
+					words += fmt.Sprintf(" and %d would stand still for %s", still, strings.SplitN(strings.SplitN(ledger[1].Text, ", ", 2)[1], " in all", 2)[0])
+				}
+				if text := said(p); !strings.Contains(text, words) {
+					t.Errorf("%s: %s leads to %q, which is not foretold:\n%s", query, span.Href, words, text)
+				}
+				if strings.Contains(fork.Picture.LedgerTitle, "since") {
+					t.Errorf("%s: %s leads into the middle: %s", query, span.Href, fork.Picture.LedgerTitle)
+				}
+			}
+		}
+		if n != 2 {
+			t.Errorf("%s: %d links at tick %d", query, n, l.Address.T)
+		}
+	}
+}
+
+func atoi(s string) (n int) {
+	fmt.Sscan(s, &n)
+	return n
+}
