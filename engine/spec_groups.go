@@ -127,7 +127,12 @@ func (s *Spec) checkMember(c *ConsumerConfig, id string) error {
 		return fmt.Errorf("the dead-letter topic has no name")
 	}
 	for _, name := range g.Assignors {
-		if _, err := assignor.ByName(name); err != nil {
+		if _, err := assignor.ClientByName(name); err != nil {
+			return err
+		}
+	}
+	if g.RemoteAssignor != "" {
+		if _, err := assignor.ServerByName(g.RemoteAssignor); err != nil {
 			return err
 		}
 	}

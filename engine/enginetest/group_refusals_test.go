@@ -49,13 +49,15 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		"max.poll.records = 0":                                        func(s *engine.Spec) { s.Groups[0].Members[0].Config.MaxPollRecords = 0 },
 		"heartbeat.interval.ms = 45000 must be below session.timeout": func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.HeartbeatInterval = 45_000 },
 		`assignor "rang" is unknown`:                                  func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = []string{"rang"} },
-		"partition.assignment.strategy is empty":                      func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = nil },
-		`auto.offset.reset = "middle"`:                                func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "middle" },
-		`"PT1X" is no duration`:                                       func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "by_duration:PT1X" },
-		"the dead-letter topic has no name":                           func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.App.OnFailure = engine.DeadLetter },
-		"a sink with a capacity needs a window":                       func(s *engine.Spec) { s.Groups[0].Sink.Capacity = 3 },
-		"members: 65":                                                 func(s *engine.Spec) { addGroup(s, "d", engine.MaxMembers) },
-		"topic u: 0 partitions":                                       func(s *engine.Spec) { addTopic(s, "u", 0) },
+		`assignor "uniform" is the broker’s: allowed are cooperative-sticky, range, roundrobin, sticky`: func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = []string{"range", "uniform"} },
+		`assignor "sticky" is a client’s: allowed are server-range, uniform`:                            func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.RemoteAssignor = "sticky" },
+		"partition.assignment.strategy is empty":                                                        func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = nil },
+		`auto.offset.reset = "middle"`:                                                                  func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "middle" },
+		`"PT1X" is no duration`:                                                                         func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "by_duration:PT1X" },
+		"the dead-letter topic has no name":                                                             func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.App.OnFailure = engine.DeadLetter },
+		"a sink with a capacity needs a window":                                                         func(s *engine.Spec) { s.Groups[0].Sink.Capacity = 3 },
+		"members: 65":                                                                                   func(s *engine.Spec) { addGroup(s, "d", engine.MaxMembers) },
+		"topic u: 0 partitions":                                                                         func(s *engine.Spec) { addTopic(s, "u", 0) },
 	} {
 		spec := grouped(1, 1, "range")
 		change(spec)
