@@ -161,7 +161,7 @@ func checkClassic(g *GroupConfig) error {
 		return fmt.Errorf("group.remote.assignor cannot be set when group.protocol=classic")
 	}
 	for _, name := range g.Assignors {
-		if _, err := assignor.ByName(name); err != nil {
+		if _, err := assignor.ClientByName(name); err != nil {
 			return err
 		}
 	}
@@ -184,8 +184,9 @@ func checkConsumerProtocol(g *GroupConfig) error {
 		return refused("partition.assignment.strategy")
 	case g.HeartbeatInLoop:
 		return fmt.Errorf("a client of group.protocol=consumer sends its heartbeats from a thread of its own")
-	case g.RemoteAssignor != "" && g.RemoteAssignor != "uniform" && g.RemoteAssignor != "server-range":
-		return fmt.Errorf("group.remote.assignor = %q; uniform and server-range are allowed", g.RemoteAssignor)
+	case g.RemoteAssignor == "":
+		return nil
 	}
-	return nil
+	_, err := assignor.ServerByName(g.RemoteAssignor)
+	return err
 }

@@ -292,7 +292,7 @@ func memberOf(joined kmsg.JoinGroupResponseMember, protocol string) (assignor.Me
 // divide works the assignment out and sends it.
 func (c *Consumer) divide(s *step, cause uint64) {
 	m := c.member
-	rule, err := assignor.ByName(m.assignor)
+	rule, err := assignor.ClientByName(m.assignor)
 	if err != nil {
 		panic("consumer " + string(c.node) + ": " + err.Error()) // every member lists it, and the spec was checked
 	}

@@ -134,7 +134,7 @@ func (c *Consumer) selfAssigned() bool { return len(c.config.Group.Assign) > 0 }
 // Source: ConsumerCoordinator, whose protocol is the highest that all assignors support.
 func (c *Consumer) cooperative() bool {
 	return !slices.ContainsFunc(c.config.Group.Assignors, func(name string) bool {
-		rule, err := assignor.ByName(name)
+		rule, err := assignor.ClientByName(name)
 		return err != nil || !slices.Contains(rule.SupportedProtocols(), assignor.Cooperative)
 	})
 }
