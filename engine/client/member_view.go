@@ -16,7 +16,7 @@ type MemberView struct {
 	State        string                `json:"member_state"`
 	Assignor     string                `json:"assignor,omitempty"` // of the generation
 	Leader       bool                  `json:"leader"`
-	Cooperative  bool                  `json:"cooperative"`
+	Cooperative  bool                  `json:"cooperative"`             // it goes on reading through a rebalance what it keeps
 	Coordinator  kafka.NodeID          `json:"coordinator"`             // as it believes; empty: none known
 	Rejoin       string                `json:"rejoins,omitempty"`       // why it joins when its application polls
 	App          string                `json:"application"`             // what the application does, in words
@@ -77,7 +77,7 @@ func (c *Consumer) MemberView(now kafka.Millis) *MemberView {
 	}
 	v.PollBy = m.polled + g.MaxPollInterval
 	v.HeartbeatAt = m.beatAt
-	c.viewMembership(v)
+	c.viewMembership(v, now)
 	work := func(t thread, number int) {
 		if t.busy {
 			v.Busy = append(v.Busy, WorkView{PlaceView{t.job.tp, t.job.offset}, number, t.doneAt, t.waits})
@@ -102,7 +102,7 @@ func (c *Consumer) MemberView(now kafka.Millis) *MemberView {
 }
 
 // viewMembership shows what is of the consumer protocol.
-func (c *Consumer) viewMembership(v *MemberView) {
+func (c *Consumer) viewMembership(v *MemberView, now kafka.Millis) {
 	if v.Protocol = ClassicProtocol; c.config.Group.Protocol == ConsumerProtocol {
 		v.Protocol = ConsumerProtocol
 	}
@@ -110,9 +110,9 @@ func (c *Consumer) viewMembership(v *MemberView) {
 		return
 	}
 	ms := &c.member.membership
-	v.State, v.Epoch, v.Cooperative = membershipStates[ms.state], ms.epoch, false
+	v.State, v.Epoch = membershipStates[ms.state], ms.epoch
 	_, v.Target = c.resolve(ms.target)
-	if v.HeartbeatAt = ms.beatAt; ms.state == memberJoining {
+	if v.HeartbeatAt = max(ms.beatAt, now); ms.state == memberJoining {
 		v.Rejoin = ms.why
 	}
 }
