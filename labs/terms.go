@@ -140,4 +140,13 @@ var termOfKind = map[string]string{
 	"OffsetsReset":            "replay",
 	"ResetFailed":             "replay",
 	"ResetRefused":            "offset-reset",
+	"ConsumerMemberJoined":    "consumer-protocol",
+	"SubscriptionChanged":     "consumer-protocol",
+	"GroupEpochBumped":        "group-epoch",
+	"TargetAssigned":          "assignment-epoch",
+	"MemberReconciled":        "member-epoch",
+	"StaticMemberAway":        "static-member",
+	"StaticMemberReturned":    "static-member",
+	"PatternResolved":         "consumer-protocol",
+	"GroupConverted":          "consumer-protocol",
 }

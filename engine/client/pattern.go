@@ -21,7 +21,7 @@ func CheckPattern(pattern string) error {
 // Simplified: a pattern has Go's syntax, which is RE2's. Kafka's classic client takes Java's, which also has
 // back-references and look-around; of the consumer protocol the broker takes RE2/J's, as here.
 func compilePattern(pattern string) (*regexp.Regexp, error) {
-	compiled, err := regexp.Compile("^(?:" + pattern + ")$")
+	compiled, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
 	if err != nil {
 		return nil, fmt.Errorf("the pattern %q of topics: %w", pattern, err)
 	}

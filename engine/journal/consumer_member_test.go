@@ -1,18 +1,6 @@
 package journal
 
-import (
-	"testing"
-
-	"loglab/engine/kafka"
-)
-
-// orders lists partitions of the topic orders.
-func orders(partitions ...kafka.Partition) (list []kafka.TopicPartition) {
-	for _, p := range partitions {
-		list = append(list, kafka.TopicPartition{Topic: "orders", Partition: p})
-	}
-	return list
-}
+import "testing"
 
 // consumerSamples holds one body of each kind of a member of the consumer protocol.
 var consumerSamples = []sample{
@@ -21,13 +9,13 @@ var consumerSamples = []sample{
 		"Joins group g by a ConsumerGroupHeartbeat with epoch 0: its process has started. It names itself c1-id, subscribes to orders, refunds, wants the assignor uniform (group.remote.assignor), and will give up a partition within max.poll.interval.ms = 300,000 ms."},
 	{MemberEpochMoved{"g", "c1-id", 3, 4, 5000}, "g c1-id epoch=3→4 interval=5000ms",
 		"Moves from member epoch 3 to 4 of group g: the coordinator's answer says so. Its commits carry this epoch, and it sends a heartbeat every 5,000 ms (group.consumer.heartbeat.interval.ms of the broker)."},
-	{TargetLearned{"g", 3, orders(0, 3), 1, orders(1), orders(3)}, "g epoch=3 [orders-0 orders-3] revoked=[orders-1] added=[orders-3] unknown=1",
+	{TargetLearned{"g", 3, ordersOf(0, 3), 1, ordersOf(1), ordersOf(3)}, "g epoch=3 [orders-0 orders-3] revoked=[orders-1] added=[orders-3] unknown=1",
 		"The coordinator of group g tells it to own orders-0, orders-3. It gives up orders-1 and then takes orders-3. The ids of 1 topic more are not in its metadata yet: it asks for them."},
 	{ReconciliationHeld{"g", "its ConsumerRebalanceListener runs only while the application is in poll"}, "g: its ConsumerRebalanceListener runs only while the application is in poll",
 		"Does not come to its new partitions of group g yet: its ConsumerRebalanceListener runs only while the application is in poll. It sends heartbeats meanwhile; whoever is to get what it gives up waits."},
-	{AssignmentAcknowledged{"g", 3, orders(0)}, "g epoch=3 [orders-0]",
+	{AssignmentAcknowledged{"g", 3, ordersOf(0)}, "g epoch=3 [orders-0]",
 		"Sends a heartbeat at once that lists what it owns of group g now: orders-0. What it leaves out the coordinator may give to others."},
-	{LeaveHeartbeatSent{"g", "c1-id", -1, orders(0)}, "g c1-id epoch=-1 [orders-0]",
+	{LeaveHeartbeatSent{"g", "c1-id", -1, ordersOf(0)}, "g c1-id epoch=-1 [orders-0]",
 		"Leaves group g by a ConsumerGroupHeartbeat with epoch -1 and gives up orders-0: its partitions go to others at once."},
 }
 
@@ -38,18 +26,18 @@ func TestWordsOfTheConsumerProtocol(t *testing.T) {
 			"Joins group g by a ConsumerGroupHeartbeat with epoch 0: it is back. It names itself c1-id, subscribes to every topic that matches orders.*, wants the coordinator's first assignor, and will give up a partition within max.poll.interval.ms = 300,000 ms."},
 		{MemberEpochMoved{"g", "c1-id", 0, 4, 5000}, "g c1-id epoch=0→4 interval=5000ms",
 			"Is a member of group g now, in member epoch 4: the coordinator's answer says so. Its commits carry this epoch, and it sends a heartbeat every 5,000 ms (group.consumer.heartbeat.interval.ms of the broker)."},
-		{TargetLearned{"g", 3, nil, 0, orders(1), nil}, "g epoch=3 [] revoked=[orders-1] added=[]",
+		{TargetLearned{"g", 3, nil, 0, ordersOf(1), nil}, "g epoch=3 [] revoked=[orders-1] added=[]",
 			"The coordinator of group g tells it to own nothing. It gives up orders-1; what it keeps it reads on."},
-		{TargetLearned{"g", 3, orders(1), 0, nil, orders(1)}, "g epoch=3 [orders-1] revoked=[] added=[orders-1]",
+		{TargetLearned{"g", 3, ordersOf(1), 0, nil, ordersOf(1)}, "g epoch=3 [orders-1] revoked=[] added=[orders-1]",
 			"The coordinator of group g tells it to own orders-1. It takes orders-1; nobody owns that any more."},
 		{AssignmentAcknowledged{"g", 3, nil}, "g epoch=3 []",
 			"Sends a heartbeat at once that lists what it owns of group g now: no partition. What it leaves out the coordinator may give to others."},
 		{LeaveHeartbeatSent{"g", "c1-id", -2, nil}, "g c1-id epoch=-2 []",
 			"Leaves group g by a ConsumerGroupHeartbeat with epoch -2: a static member says that it will be back, and its partitions wait for its group.instance.id until its session ends."},
-		{PartitionsTaken{"g", -1, "", orders(1, 3), orders(3), 3}, "g epoch=3 [orders-1 orders-3] added=[orders-3]",
+		{PartitionsTaken{"g", -1, "", ordersOf(1, 3), ordersOf(3), 3}, "g epoch=3 [orders-1 orders-3] added=[orders-3]",
 			"Owns orders-1, orders-3 in epoch 3 of group g; orders-3 is new."},
 		{PartitionsTaken{"g", -1, "", nil, nil, 3}, "g epoch=3 [] added=[]", "Owns no partition of group g in epoch 3: the coordinator's assignor gave it none."},
-		{PartitionsRevoked{"g", orders(3), false, 0, 3}, "g [orders-3] epoch=3",
+		{PartitionsRevoked{"g", ordersOf(3), false, 0, 3}, "g [orders-3] epoch=3",
 			"Gives up orders-3 of group g: the coordinator has told it not to own that any more, and the next heartbeat says that it does not."},
 		{MembershipLost{"g", "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH", "c1-id", -1, 3}, "g c1-id epoch=3 ConsumerGroupHeartbeat FENCED_MEMBER_EPOCH",
 			"ConsumerGroupHeartbeat of group g was answered with FENCED_MEMBER_EPOCH: in epoch 3 it is a member no more. It drops what it owned without a commit, and joins again with epoch 0."},

@@ -278,17 +278,12 @@ func TestStickySwitchWords(t *testing.T) {
 
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
-	for _, s := range slices.Concat(samples, groupSamples, consumerSamples) {
+	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples) {
 		kinds = append(kinds, s.body.Kind())
 		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
 			t.Errorf("%s calls itself %s", name, s.body.Kind())
 		}
-		if got := s.body.Text(); got != s.text {
-			t.Errorf("%s: text %q, want %q", s.body.Kind(), got, s.text)
-		}
-		if got := s.body.Sentence(); got != s.sentence {
-			t.Errorf("%s:\nsentence %q\n    want %q", s.body.Kind(), got, s.sentence)
-		}
+		s.check(t)
 		encoded, err := json.Marshal(Event{Tick: 4, Seq: 9, Cause: 8, Node: "b1", Body: s.body})
 		var fields map[string]any
 		if err == nil {

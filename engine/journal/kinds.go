@@ -24,6 +24,8 @@ var kinds = [...]Body{
 	MemberIDGiven{}, MemberJoined{}, RebalanceStarted{}, InitialDelayExtended{}, JoinPhaseEnded{}, JoinPhaseProlonged{}, SyncGroupParked{},
 	GroupStable{}, GroupEmpty{}, MemberRemoved{}, StaticMemberReplaced{}, GroupRequestRefused{}, OffsetCommitted{}, OffsetsRemoved{}, GroupDeleted{},
 	GroupsLoaded{}, CoordinatorResigned{},
+	ConsumerMemberJoined{}, SubscriptionChanged{}, GroupEpochBumped{}, TargetAssigned{}, MemberReconciled{}, StaticMemberAway{}, StaticMemberReturned{},
+	PatternResolved{}, GroupConverted{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
