@@ -18,6 +18,7 @@ var kinds = [...]Body{
 	PositionValidated{}, LogTruncationDetected{}, PreferredReplicaChosen{},
 	CoordinatorFound{}, CoordinatorLost{}, JoinSent{}, AssignmentComputed{}, PartitionsTaken{}, PartitionsRevoked{}, PartitionsLost{},
 	MembershipLost{}, PollIntervalExceeded{}, ConsumerClosed{}, ConsumerFailed{}, PositionCommitted{},
+	JoinHeartbeatSent{}, MemberEpochMoved{}, TargetLearned{}, ReconciliationHeld{}, AssignmentAcknowledged{}, LeaveHeartbeatSent{},
 	RecordProcessed{}, ProcessingFailed{}, DeadLetterSent{}, CommitSent{}, CommitAccepted{}, CommitFailed{},
 	CrashArmed{}, ConsumerCrashed{}, SinkFull{}, PositionMoved{}, OffsetsReset{}, ResetRefused{}, ResetFailed{},
 	MemberIDGiven{}, MemberJoined{}, RebalanceStarted{}, InitialDelayExtended{}, JoinPhaseEnded{}, JoinPhaseProlonged{}, SyncGroupParked{},
