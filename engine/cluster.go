@@ -156,8 +156,9 @@ func (c *Cluster) startClients(rnd *prng.Rand) error {
 		g.Sink.Sabotage = c.spec.Sabotage
 		c.outside.Sinks = append(c.outside.Sinks, client.NewSink(g.ID, g.Sink))
 		for i, m := range g.Members {
+			id := memberNode(g.ID, i, len(g.Members))
 			m.Config.Group.App.Sabotage = c.spec.Sabotage
-			member := client.NewMember(memberNode(g.ID, i, len(g.Members)), c.brokerNodes(), StartTime, m.Config)
+			member := client.NewMember(id, c.brokerNodes(), StartTime, m.Config, rnd.Split("consumer "+string(id)))
 			if m.Off {
 				member.Kill()
 			}

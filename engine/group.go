@@ -30,7 +30,7 @@ func memberID(i, members int) kafka.MemberID {
 
 // divide gives the members their partitions, of that many. Cause is the event that led to it.
 func (c *Cluster) divide(partitions int, cause uint64) {
-	rule, err := assignor.ByName(c.spec.Group.Assignor)
+	rule, err := assignor.ClientByName(c.spec.Group.Assignor)
 	if err != nil {
 		panic(err) // the spec was checked
 	}

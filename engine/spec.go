@@ -96,6 +96,7 @@ type TopicSpec struct {
 	Replicas          [][]kafka.BrokerID // of each partition, the preferred leader first; nil: the controller places them
 	MinInsyncReplicas int                // min.insync.replicas; 0: the default, 1
 	Config            storage.Config
+	Later             bool // the command create-topic makes it
 }
 
 // ProducerSpec is one producer with its application.
@@ -108,7 +109,7 @@ type ProducerSpec struct {
 type GroupSpec struct {
 	Name      string
 	Consumers int
-	Assignor  string // a name of assignor.Names
+	Assignor  string // a name of assignor.ClientNames
 	Config    ConsumerConfig
 	// CheckVersions makes the destination, which the members' applications write to, refuse an event that
 	// is older than what it has.
@@ -198,6 +199,6 @@ func (s *Spec) check() error {
 	if s.Group.Config.MaxPollRecords < 1 {
 		return fmt.Errorf("max.poll.records = %d; it must be at least 1", s.Group.Config.MaxPollRecords)
 	}
-	_, err := assignor.ByName(s.Group.Assignor)
+	_, err := assignor.ClientByName(s.Group.Assignor)
 	return err
 }

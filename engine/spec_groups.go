@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"loglab/engine/assignor"
 	"loglab/engine/client"
@@ -12,19 +13,23 @@ import (
 
 // What a spec says of a member and its application is in the clients' own terms.
 type (
-	GroupConfig = client.GroupConfig
-	AppConfig   = client.AppConfig
-	Poison      = client.Poison
-	SinkConfig  = client.SinkConfig
-	SinkKind    = client.SinkKind
-	CommitWhen  = client.CommitWhen
-	CommitWhat  = client.CommitWhat
-	FailureRule = client.FailureRule
+	GroupConfig   = client.GroupConfig
+	GroupProtocol = client.GroupProtocol
+	AppConfig     = client.AppConfig
+	Poison        = client.Poison
+	SinkConfig    = client.SinkConfig
+	SinkKind      = client.SinkKind
+	CommitWhen    = client.CommitWhen
+	CommitWhat    = client.CommitWhat
+	FailureRule   = client.FailureRule
 )
 
-// When and what an application commits, what it does with a record that it cannot process, and what a sink does with
+// By which protocol members take part, when and what an application commits, what it does with a record that it cannot process, and what a sink does with
 // an effect that it has had before.
 const (
+	ClassicProtocol  = client.ClassicProtocol
+	ConsumerProtocol = client.ConsumerProtocol
+
 	CommitNever      = client.CommitNever
 	CommitBefore     = client.CommitBefore
 	CommitRecord     = client.CommitRecord
@@ -47,6 +52,9 @@ const (
 
 // DefaultGroupConfig gives the defaults of Kafka 4.2 for a member of a group.
 func DefaultGroupConfig(id string) GroupConfig { return client.DefaultGroupConfig(id) }
+
+// DefaultConsumerGroupConfig gives the defaults of Kafka 4.2 for a member of a group of the consumer protocol.
+func DefaultConsumerGroupConfig(id string) GroupConfig { return client.DefaultConsumerGroupConfig(id) }
 
 // OffsetsPartitions is offsets.topic.num.partitions: how many partitions __consumer_offsets has.
 const OffsetsPartitions = 50
@@ -115,21 +123,70 @@ func (s *Spec) checkMember(c *ConsumerConfig, id string) error {
 		return fmt.Errorf("group.id = %q in group %s", g.ID, id)
 	case c.MaxPollRecords < 1:
 		return fmt.Errorf("max.poll.records = %d; it must be at least 1", c.MaxPollRecords)
-	case g.SessionTimeout < 1 || g.HeartbeatInterval < 1 || g.MaxPollInterval < 1:
-		return fmt.Errorf("session.timeout.ms = %d, heartbeat.interval.ms = %d, max.poll.interval.ms = %d; each must be at least 1", g.SessionTimeout, g.HeartbeatInterval, g.MaxPollInterval)
-	case g.HeartbeatInterval >= g.SessionTimeout:
-		return fmt.Errorf("heartbeat.interval.ms = %d must be below session.timeout.ms = %d", g.HeartbeatInterval, g.SessionTimeout)
+	case g.MaxPollInterval < 1:
+		return fmt.Errorf("max.poll.interval.ms = %d; it must be at least 1", g.MaxPollInterval)
 	case g.AutoCommit && g.AutoCommitInterval < 1:
 		return fmt.Errorf("auto.commit.interval.ms = %d; it must be at least 1", g.AutoCommitInterval)
-	case len(g.Assignors) == 0 && len(g.Assign) == 0:
-		return fmt.Errorf("partition.assignment.strategy is empty")
+	case g.Pattern != "" && len(c.Topics) > 0:
+		return fmt.Errorf("subscribes to %s and by the pattern %q; it can only do one", strings.Join(c.Topics, ", "), g.Pattern)
 	case g.App.OnFailure == DeadLetter && g.App.DeadLetterTopic == "":
 		return fmt.Errorf("the dead-letter topic has no name")
 	}
+	if err := client.CheckPattern(g.Pattern); err != nil {
+		return err
+	}
+	check := checkClassic
+	switch g.Protocol {
+	case "", ClassicProtocol:
+	case ConsumerProtocol:
+		check = checkConsumerProtocol
+	default:
+		return fmt.Errorf("group.protocol = %q; classic and consumer are allowed", g.Protocol)
+	}
+	if err := check(g); err != nil {
+		return err
+	}
+	return client.CheckReset(c.AutoOffsetReset)
+}
+
+func checkClassic(g *GroupConfig) error {
+	switch {
+	case g.SessionTimeout < 1 || g.HeartbeatInterval < 1:
+		return fmt.Errorf("session.timeout.ms = %d, heartbeat.interval.ms = %d; each must be at least 1", g.SessionTimeout, g.HeartbeatInterval)
+	case g.HeartbeatInterval >= g.SessionTimeout:
+		return fmt.Errorf("heartbeat.interval.ms = %d must be below session.timeout.ms = %d", g.HeartbeatInterval, g.SessionTimeout)
+	case len(g.Assignors) == 0 && len(g.Assign) == 0:
+		return fmt.Errorf("partition.assignment.strategy is empty")
+	case g.RemoteAssignor != "":
+		return fmt.Errorf("group.remote.assignor cannot be set when group.protocol=classic")
+	}
 	for _, name := range g.Assignors {
-		if _, err := assignor.ByName(name); err != nil {
+		if _, err := assignor.ClientByName(name); err != nil {
 			return err
 		}
 	}
-	return client.CheckReset(c.AutoOffsetReset)
+	return nil
+}
+
+// checkConsumerProtocol refuses settings that Kafka's client refuses with group.protocol=consumer: the broker has them.
+//
+// Source: ConsumerConfig.CONSUMER_PROTOCOL_UNSUPPORTED_CONFIGS.
+func checkConsumerProtocol(g *GroupConfig) error {
+	refused := func(setting string) error {
+		return fmt.Errorf("%s cannot be set when group.protocol=consumer", setting)
+	}
+	switch {
+	case g.SessionTimeout != 0:
+		return refused("session.timeout.ms")
+	case g.HeartbeatInterval != 0:
+		return refused("heartbeat.interval.ms")
+	case len(g.Assignors) > 0:
+		return refused("partition.assignment.strategy")
+	case g.HeartbeatInLoop:
+		return fmt.Errorf("a client of group.protocol=consumer sends its heartbeats from a thread of its own")
+	case g.RemoteAssignor == "":
+		return nil
+	}
+	_, err := assignor.ServerByName(g.RemoteAssignor)
+	return err
 }

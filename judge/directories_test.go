@@ -43,7 +43,7 @@ func runCluster(t *testing.T, codec record.Codec, timestampType record.Timestamp
 		TickMillis: 10, Latency: 10, Cluster: engine.DefaultCluster(1),
 		Topic:     engine.TopicSpec{Name: "orders", Partitions: 3, Config: config},
 		Producers: []engine.ProducerSpec{{Config: producer, Workload: engine.Workload{Entities: []string{"a", "b", ""}, Rate: 4, Every: 10, ValueBytes: 40}}},
-		Group:     engine.GroupSpec{Name: "billing", Consumers: 2, Assignor: assignor.Names()[0], Config: engine.DefaultConsumerConfig("orders")},
+		Group:     engine.GroupSpec{Name: "billing", Consumers: 2, Assignor: assignor.ClientNames()[0], Config: engine.DefaultConsumerConfig("orders")},
 	}, *seed)
 	if err != nil {
 		t.Fatal(err)

@@ -79,8 +79,11 @@ func isTurn(b journal.Body) bool {
 		journal.MemberJoined, journal.RebalanceStarted, journal.JoinPhaseEnded, journal.GroupStable, journal.GroupEmpty, journal.MemberRemoved,
 		journal.StaticMemberReplaced, journal.GroupRequestRefused, journal.OffsetsRemoved, journal.OffsetsReset, journal.ResetRefused,
 		journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost, journal.PollIntervalExceeded,
+		journal.MemberEpochMoved, journal.TargetLearned, journal.LeaveHeartbeatSent,
 		journal.ConsumerClosed, journal.ConsumerFailed, journal.ConsumerCrashed, journal.CommitFailed, journal.ProcessingFailed, journal.DeadLetterSent,
-		journal.OffsetCommitted, journal.SinkFull:
+		journal.OffsetCommitted, journal.SinkFull,
+		journal.ConsumerMemberJoined, journal.SubscriptionChanged, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled,
+		journal.StaticMemberAway, journal.StaticMemberReturned, journal.PatternResolved, journal.GroupConverted:
 		return true
 	}
 	return false

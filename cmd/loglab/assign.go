@@ -26,12 +26,13 @@ type assignCmd struct {
 
 // Help is the long help of the command.
 func (*assignCmd) Help() string {
-	return "Assignors: " + strings.Join(assignor.Names(), ", ") + ".\n\n" +
+	return "Assignors of the client: " + strings.Join(assignor.ClientNames(), ", ") + ". Of the broker, for groups of the consumer " +
+		"protocol: " + strings.Join(assignor.ServerNames(), ", ") + ".\n\n" +
 		"Standard input holds the group:\n\n" +
 		`  {"topics": {"orders": 6}, "members": [{"id": "m0", "topics": ["orders"]}]}` + "\n\n" +
 		"A member may also have instance_id (a static member), owned (partitions by topic, such as {\"orders\": [0, 1]}) and " +
 		"generation. Topics that a member subscribes to or owns and that do not exist are ignored, as are owned partitions that are " +
-		"gone and owned topics that it no longer subscribes to. At most 10,000 members and 1,000,000 partitions.\n\n" +
+		"gone and owned topics that it no longer subscribes to. For uniform, owned is the member's current target. At most 10,000 members and 1,000,000 partitions.\n\n" +
 		"A line of text is the member, a tab and its partitions: m0, then orders:0,1 payments:2, or - for none. Under " +
 		"cooperative-sticky a last line (withheld) has the partitions that nobody gets in this round, because their owner has to " +
 		"give them up first."

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/assignor"
 )
 
 func TestAssignText(t *testing.T) {
@@ -41,6 +43,16 @@ func TestAssignText(t *testing.T) {
 		{"nothing is withheld", "cooperative-sticky",
 			`{"topics": {"t0": 2}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [0, 9]}, "generation": 1}, {"id": "m1", "topics": ["t0"]}]}`,
 			"m0\tt0:0\nm1\tt0:1\n"},
+		{"§6.4, m2 joins", "uniform",
+			`{"topics": {"t0": 6}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [2, 1, 0]}}, {"id": "m2", "topics": ["t0"]}, {"id": "m1", "topics": ["t0"], "owned": {"t0": [3, 4, 5]}}]}`,
+			"m0\tt0:0,1\nm1\tt0:3,4\nm2\tt0:2,5\n"},
+		{"§6.4, m2 joins", "server-range",
+			`{"topics": {"t0": 6}, "members": [{"id": "m0", "topics": ["t0"], "owned": {"t0": [2, 1, 0]}}, {"id": "m2", "topics": ["t0"]}, {"id": "m1", "topics": ["t0"], "owned": {"t0": [3, 4, 5]}}]}`,
+			"m0\tt0:0,1\nm1\tt0:2,3\nm2\tt0:4,5\n"},
+		{"§6.4, more members than partitions", "uniform",
+			`{"topics": {"t0": 2}, "members": [{"id": "m0", "topics": ["t0"]}, {"id": "m1", "topics": ["t0"]}, {"id": "m2", "topics": ["t0"]}]}`,
+			"m0\t-\nm1\tt0:0\nm2\tt0:1\n"},
+		{"nobody", "uniform", `{"topics": {"t0": 1}, "members": []}`, ""},
 		{"nobody", "roundrobin", `{"topics": {"t0": 1}, "members": []}`, ""},
 	} {
 		t.Run(test.name+" "+test.assignor, func(t *testing.T) {
@@ -65,6 +77,8 @@ func TestAssignJSON(t *testing.T) {
 	for _, test := range []struct{ assignor, want string }{
 		{"sticky", `{"assignment":{"m0":{"t0":[0,1],"t1":[0,1]},"m1":{"t0":[2,3],"t1":[2,3]}}}`},
 		{"cooperative-sticky", `{"assignment":{"m0":{"t0":[0,1],"t1":[0,1]},"m1":{}},"withheld":{"t0":[2,3],"t1":[2,3]}}`},
+		{"uniform", `{"assignment":{"m0":{"t0":[0,1,2,3]},"m1":{"t1":[0,1,2,3]}}}`},
+		{"server-range", `{"assignment":{"m0":{"t0":[0,1],"t1":[0,1]},"m1":{"t0":[2,3],"t1":[2,3]}}}`},
 	} {
 		got := runWith(strings.NewReader(group), "assign", "--assignor", test.assignor, "--json")
 		if diff := cmp.Diff(outcome{out: test.want + "\n"}, got, cmp.AllowUnexported(outcome{})); diff != "" {
@@ -114,7 +128,7 @@ func TestAssignBadInput(t *testing.T) {
 		})
 	}
 	got := runWith(strings.NewReader(`{}`), "assign", "--assignor", "best")
-	checkBadInput(t, got, `--assignor: assignor "best" is unknown: allowed are cooperative-sticky, range, roundrobin, sticky`)
+	checkBadInput(t, got, `--assignor: assignor "best" is unknown: allowed are cooperative-sticky, range, roundrobin, server-range, sticky, uniform`)
 }
 
 // 10,000 members and 1,000,000 partitions are allowed; one member more is not.
@@ -131,7 +145,7 @@ func TestAssignBounds(t *testing.T) {
 		text.WriteString("]}")
 		return text.String()
 	}
-	for _, name := range []string{"range", "roundrobin", "sticky", "cooperative-sticky"} {
+	for _, name := range assignor.Names() {
 		got := runWith(strings.NewReader(group(10_000)), "assign", "--assignor", name, "--json")
 		var document struct {
 			Assignment map[string]map[string][]int `json:"assignment"`

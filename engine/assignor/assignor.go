@@ -14,6 +14,9 @@ import (
 type Assignor struct {
 	Name string // its name in partition.assignment.strategy's protocol, on the command line and in an address
 	Rule string // the rule, in one or two sentences
+	// Server says that it is the broker's, for groups of the consumer protocol (KIP-848): then a client cannot
+	// list it in partition.assignment.strategy. Kafka's name for server-range is range, as the client's is.
+	Server bool
 
 	// assign gives what each member gets, by its index in the layout, and what is withheld.
 	assign func(l layout) (parts [][]TopicPartitions, withheld []TopicPartitions)
@@ -65,11 +68,30 @@ var table = []Assignor{
 		why:    whyRoundRobin,
 	},
 	{
+		// Source: class org.apache.kafka.coordinator.group.assignor.RangeAssignor, which has no racks. It
+		// divides equal and different subscriptions in two methods, with one result.
+		Name: "server-range",
+		Rule: "The broker’s range: topic by topic, the members in order get consecutive partitions, as many each as the " +
+			"division gives; what remains goes one each to the first members. What a member had before does not count.",
+		Server: true,
+		assign: assignRange,
+		why:    whyRange,
+	},
+	{
 		Name: "sticky",
 		Rule: "Members keep what they owned, as far as each gets about as many; what nobody has goes to those with fewest. " +
 			"With different subscriptions partitions then move until no move makes two members more even.",
 		assign: assignSticky,
 		why:    whySticky,
+	},
+	{
+		Name: "uniform",
+		Rule: "The broker’s default: members keep what their targets have, as far as each gets about as many; what is left fills " +
+			"one member after the other. With different subscriptions it goes to those with fewest, and partitions then move " +
+			"until the subscribers of each topic are even.",
+		Server: true,
+		assign: assignUniform,
+		why:    whyUniform,
 	},
 }
 
@@ -81,10 +103,14 @@ func (a Assignor) Assign(group Group) Assignment {
 }
 
 // SupportedProtocols returns the rebalance protocols that the assignor works with, the better one first. A
-// consumer uses the best one that all its assignors support. The slice is the caller's.
+// consumer uses the best one that all its assignors support. The broker's assignors have none: each member of
+// the consumer protocol moves to its target by itself. The slice is the caller's.
 //
 // Source: interface ConsumerPartitionAssignor, method supportedProtocols.
 func (a Assignor) SupportedProtocols() []RebalanceProtocol {
+	if a.Server {
+		return nil
+	}
 	if a.cooperative {
 		return []RebalanceProtocol{Cooperative, Eager}
 	}
@@ -132,18 +158,57 @@ func (l layout) before(topicIndex int, partition kafka.Partition) (kafka.TopicPa
 
 // Names returns the names of all assignors, sorted. The slice is the caller's.
 func Names() []string {
-	names := make([]string, len(table))
-	for i, a := range table {
-		names[i] = a.Name
+	return namesOf(func(Assignor) bool { return true })
+}
+
+// ClientNames returns the names of those that a client can list in partition.assignment.strategy, sorted. The
+// slice is the caller's.
+func ClientNames() []string {
+	return namesOf(func(a Assignor) bool { return !a.Server })
+}
+
+// ServerNames returns the names of those that the broker has for groups of the consumer protocol, sorted. The
+// slice is the caller's.
+func ServerNames() []string {
+	return namesOf(func(a Assignor) bool { return a.Server })
+}
+
+func namesOf(listed func(Assignor) bool) []string {
+	var names []string
+	for _, a := range table {
+		if listed(a) {
+			names = append(names, a.Name)
+		}
 	}
 	return names
 }
 
-// ByName returns the assignor of that name. The error names those that exist.
+// ByName returns the assignor of that name, a client's or the broker's. The error names those that exist.
 func ByName(name string) (Assignor, error) {
+	return oneOf(Names(), name)
+}
+
+// ClientByName returns the client's assignor of that name. The error names those that exist.
+func ClientByName(name string) (Assignor, error) {
+	return oneOf(ClientNames(), name)
+}
+
+// ServerByName returns the broker's assignor of that name. The error names those that exist.
+func ServerByName(name string) (Assignor, error) {
+	return oneOf(ServerNames(), name)
+}
+
+func oneOf(allowed []string, name string) (Assignor, error) {
 	i := slices.IndexFunc(table, func(a Assignor) bool { return a.Name == name })
 	if i < 0 {
-		return Assignor{}, fmt.Errorf("assignor %q is unknown: allowed are %s", name, strings.Join(Names(), ", "))
+		return Assignor{}, fmt.Errorf("assignor %q is unknown: allowed are %s", name, strings.Join(allowed, ", "))
 	}
-	return table[i], nil
+	if slices.Contains(allowed, name) {
+		return table[i], nil
+	}
+	whose := "a client’s"
+	if table[i].Server {
+		whose = "the broker’s"
+	}
+	return Assignor{}, fmt.Errorf("assignor %q is %s: allowed are %s", name, whose, strings.Join(allowed, ", "))
 }

@@ -105,16 +105,33 @@ func byName(t testing.TB, name string) Assignor {
 }
 
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"cooperative-sticky", "range", "roundrobin", "sticky"}, Names()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for _, test := range []struct {
+		got, want []string
+	}{
+		{Names(), []string{"cooperative-sticky", "range", "roundrobin", "server-range", "sticky", "uniform"}},
+		{ClientNames(), []string{"cooperative-sticky", "range", "roundrobin", "sticky"}},
+		{ServerNames(), []string{"server-range", "uniform"}},
+	} {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
-	_, err := ByName("rang")
-	if want := `assignor "rang" is unknown: allowed are cooperative-sticky, range, roundrobin, sticky`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	for _, test := range []struct {
+		by         func(string) (Assignor, error)
+		name, want string
+	}{
+		{ByName, "rang", `assignor "rang" is unknown: allowed are cooperative-sticky, range, roundrobin, server-range, sticky, uniform`},
+		{ClientByName, "rang", `assignor "rang" is unknown: allowed are cooperative-sticky, range, roundrobin, sticky`},
+		{ClientByName, "uniform", `assignor "uniform" is the broker’s: allowed are cooperative-sticky, range, roundrobin, sticky`},
+		{ServerByName, "range", `assignor "range" is a client’s: allowed are server-range, uniform`},
+	} {
+		if _, err := test.by(test.name); err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
 	}
 	for _, name := range Names() {
-		if a := byName(t, name); a.Name != name || a.Rule == "" {
-			t.Errorf("%s: name or rule is missing", name)
+		if a := byName(t, name); a.Name != name || a.Rule == "" || a.Server != slices.Contains(ServerNames(), name) {
+			t.Errorf("%s: name or rule is missing, or it is the other side's", name)
 		}
 	}
 }
@@ -168,7 +185,7 @@ func counts(a Assignment) []int {
 	return all
 }
 
-// The group cases that show range or roundrobin.
+// The group cases that show what an assignor does.
 func TestGroupCases(t *testing.T) {
 	topics := func(prefix string, number, partitions int) string {
 		var text strings.Builder
@@ -185,6 +202,9 @@ func TestGroupCases(t *testing.T) {
 		{"GRP-01 3 partitions, 5 members", "roundrobin", "t:3", "c1 c2 c3 c4 c5", []int{1, 1, 1, 0, 0}},
 		{"GRP-02 ten topics of one partition", "range", topics("t", 10, 1), "c1 c2 c3 c4", []int{10, 0, 0, 0}},
 		{"GRP-02 ten topics of one partition", "roundrobin", topics("t", 10, 1), "c1 c2 c3 c4", []int{3, 3, 2, 2}},
+		{"GRP-01 3 partitions, 5 members; walked c3 c4 c5 c1 c2", "uniform", "t:3", "c1 c2 c3 c4 c5", []int{1, 1, 0, 0, 1}},
+		{"GRP-02 ten topics of one partition", "server-range", topics("t", 10, 1), "c1 c2 c3 c4", []int{10, 0, 0, 0}},
+		{"GRP-02 ten topics of one partition; walked c3 c4 c1 c2", "uniform", topics("t", 10, 1), "c1 c2 c3 c4", []int{3, 3, 2, 2}},
 		{"GRP-04 ten topics of three partitions", "range", topics("t", 10, 3), "c1 c2", []int{20, 10}},
 		{"GRP-04 ten topics of three partitions", "roundrobin", topics("t", 10, 3), "c1 c2", []int{15, 15}},
 		{"GRP-04 two topics of six, four members", "range", topics("t", 2, 6), "c1 c2 c3 c4", []int{4, 4, 2, 2}},
@@ -221,6 +241,9 @@ func TestWhatIsIgnored(t *testing.T) {
 	}
 	for _, name := range Names() {
 		want, got := format(byName(t, name).Assign(clean)), format(byName(t, name).Assign(noisy))
+		if name == "uniform" { // m1 subscribes to topics that do not exist, so subscriptions differ
+			want = "m0=orders:0,2; m1=orders:1,3"
+		}
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}
@@ -231,8 +254,11 @@ func TestWhatIsIgnored(t *testing.T) {
 func TestSupportedProtocols(t *testing.T) {
 	for _, name := range Names() {
 		want := []RebalanceProtocol{"EAGER"}
-		if name == "cooperative-sticky" {
+		switch name {
+		case "cooperative-sticky":
 			want = []RebalanceProtocol{"COOPERATIVE", "EAGER"}
+		case "uniform", "server-range":
+			want = nil // the broker's have no rebalance protocol
 		}
 		if diff := cmp.Diff(want, byName(t, name).SupportedProtocols()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -351,6 +377,25 @@ func TestWhy(t *testing.T) {
 			"t0-1 moves from m0 to m1 for balance: m0 had 5, m1 had 2."},
 		{"sticky", "t0:1 t1:2 t2:3", "m0{t0} m1{t0,t1} m2", kafka.TopicPartition{Topic: "t1", Partition: 1},
 			"Nobody owned t1-1; it goes to m1, which had the fewest of 2 subscribers then, 1."},
+		{"server-range", "t0:4", "m0 m1 m2", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"Partitions 0–1 of t0 go to m0, subscriber 1 of 3: 4 / 3 = 1 remainder 1, so the first gets 2 and each other 1."},
+		{"uniform", "t0:3", "m0 m1", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"No target had t0-0; it goes to m0, whose turn in the broker’s order it was and which lacked 1 of its 1: 3 / 2 = 1 remainder 1, so one gets 2 and each other 1."},
+		{"uniform", "t0:3", "m0 m1", kafka.TopicPartition{Topic: "t0", Partition: 2},
+			"No target had t0-2; it goes to m1, whose turn in the broker’s order it was and which lacked 2 of its 2: 3 / 2 = 1 remainder 1, so one gets 2 and each other 1; " +
+				"as one of the last in that order m1 gets one more."},
+		{"uniform", "t0:6", "m0=t0:0,1,2 m1=t0:3,4,5 m2", kafka.TopicPartition{Topic: "t0", Partition: 0},
+			"t0-0 stays with m0, whose target had it: m0 keeps 2 of 3; 6 / 3 = 2, so each gets 2."},
+		{"uniform", "t0:6", "m0=t0:0,1,2 m1=t0:3,4,5 m2", kafka.TopicPartition{Topic: "t0", Partition: 2},
+			"t0-2 moves from m0 to m2: m0 keeps 2 of 3; 6 / 3 = 2, so each gets 2."},
+		{"uniform", "t0:3", "m0=t0:0,1 m1=t0:2", kafka.TopicPartition{Topic: "t0", Partition: 1},
+			"t0-1 stays with m0, whose target had it."},
+		{"uniform", "t0:6 t1:1", "m0{t0}=t0:0,1,2,3,4,5 m1", kafka.TopicPartition{Topic: "t0", Partition: 5},
+			"t0-5 moves from m0 to m1 for balance: m0 had 6, m1 had 1."},
+		{"uniform", "t0:1 t1:2 t2:3", "m0{t0} m1{t0,t1} m2", kafka.TopicPartition{Topic: "t1", Partition: 1},
+			"No target had t1-1; it goes to m1, which had the fewest of 2 subscribers then, 1."},
+		{"uniform", "t0:2 t1:2", "m0{t0}=t0:0;t1:0,1 m1{t1}", kafka.TopicPartition{Topic: "t1", Partition: 1},
+			"The target of m0 had t1-1, whose topic it no longer subscribes to; it goes to m1, the only subscriber."},
 		{"range", "t0:1 t1:1", "m0{t0}", kafka.TopicPartition{Topic: "t1", Partition: 0},
 			"t1-0 has no owner: no member subscribes to t1, or the topic does not exist."},
 		{"range", "t0:3", "m0", kafka.TopicPartition{Topic: "t0", Partition: 3},

@@ -63,6 +63,9 @@ func BenchmarkAssign(b *testing.B) {
 						a.Assign(group)
 					}
 				})
+				if balancers[name] == nil {
+					continue // franz-go has none of the broker's
+				}
 				b.Run(title+"/franz", func(b *testing.B) {
 					members := franzMembers(balancers[name], group)
 					for b.Loop() {

@@ -1,12 +1,13 @@
 // Package assignor turns the members of a consumer group and the partitions of its topics into an
-// assignment: pure functions, the same that the leader of a classic group runs.
+// assignment: pure functions, the same that the leader of a classic group runs, or, for a group of the consumer
+// protocol, the broker.
 //
-// What it models: range, roundrobin, sticky and cooperative-sticky, the order in which each goes through
-// the members, and the reason for each partition in a sentence. The sticky ones do what Kafka's do also
-// where that is not the optimum.
+// What it models: the client's range, roundrobin, sticky and cooperative-sticky and the broker's uniform and
+// server-range (in Kafka range, too), the order in which each goes through the members, and the reason for each
+// partition in a sentence. The sticky ones and uniform do what Kafka's do also where that is not the optimum.
 //
-// What it leaves out: the broker's own assignors, which later stand in the same table; racks; and when a
-// group rebalances, which is the group coordinator's matter.
+// What it leaves out: racks; the broker's other assignors, of share and streams groups; and when a group
+// rebalances, which is the group coordinator's matter.
 //
 // Invariants:
 //

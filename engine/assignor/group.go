@@ -30,15 +30,22 @@ type Topic struct {
 type Member struct {
 	ID         kafka.MemberID
 	InstanceID kafka.GroupInstanceID // empty for a dynamic member
-	// Topics are the topics it subscribes to. One that Group.Topics lacks is ignored, and a repeated one
-	// counts once.
+	// Topics are the topics it subscribes to. One that Group.Topics lacks is ignored, but makes its
+	// subscription another than one without it, and a repeated one counts once.
 	Topics []string
-	// Owned are the partitions that it held before this rebalance, each once. Range and roundrobin do not
-	// look at them.
+	// Owned are the partitions that it held before this rebalance, each once. For uniform they are its current
+	// target assignment, which the coordinator hands over whether the member has got there or not; a static
+	// member that replaces another has the other's. In a coordinator's targets a partition stands once; of
+	// several members that have it here, the one with the lowest id counts. Range, roundrobin and server-range
+	// do not look at them.
+	//
+	// Source: class TargetAssignmentBuilder, method build.
 	Owned []TopicPartitions
-	// Generation is the one in which it came to own them; -1 if none. Range and roundrobin do not look
-	// at it.
+	// Generation is the one in which it came to own them; -1 if none. Only the sticky assignors look at it.
 	Generation kafka.GenerationID
+	// Joining says that it is new to the coordinator and that its heartbeat starts the assignment, so that it
+	// comes last into the table that uniform walks. Only uniform looks at it.
+	Joining bool
 	// SubscriptionGeneration is the one that stands in its subscription; 0 if that is Generation. It is
 	// another if the member joined again before it got an assignment, and -1 if it was thrown out of the
 	// group since, or tells none. The sticky assignors compare another member's claim with it.

@@ -3,7 +3,7 @@ package assignor
 import "slices"
 
 // hashTable holds values in the order in which Java's HashMap is walked: bucket by bucket, inside a bucket
-// in the order of arrival. Some of the sticky rule's choices are made in that order. The zero value is
+// in the order of arrival. Some choices of the sticky and uniform rules are made in that order. The zero value is
 // empty.
 //
 //	hash of a value, its upper half folded into the lower one, modulo the number of buckets = its bucket
@@ -29,6 +29,22 @@ const (
 	treeifyValues   = 8  // so many values of a bucket stay a list
 	treeifyCapacity = 64 // so many buckets are tried before a bucket becomes a tree
 )
+
+// newHashTable returns an empty table as Java makes it for the values of a collection of that size.
+//
+// Source: class java.util.HashSet, its constructor from a collection.
+func newHashTable[T comparable](size int) *hashTable[T] {
+	return &hashTable[T]{buckets: make([][]hashed[T], bucketsFor(size))}
+}
+
+// bucketsFor returns how many buckets Java's HashSet has when it is made from so many values.
+func bucketsFor(size int) int {
+	buckets := firstBuckets
+	for buckets < int(float32(size)/0.75)+1 {
+		buckets *= 2
+	}
+	return buckets
+}
 
 // insert adds a value that the table does not hold.
 func (t *hashTable[T]) insert(hash uint32, value T) {

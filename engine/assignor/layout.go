@@ -7,7 +7,7 @@ import (
 	"loglab/engine/kafka"
 )
 
-// layout is a group brought into the order that every client assignor works in.
+// layout is a group brought into the order that the assignors work in.
 type layout struct {
 	members []Member          // static members by instance id, then the others by member id
 	topics  []subscribedTopic // sorted by name
@@ -85,4 +85,13 @@ func (l layout) assignment(parts [][]TopicPartitions, withheld []TopicPartitions
 // memberIndex returns where a member stands in the layout, or -1.
 func (l layout) memberIndex(id kafka.MemberID) int {
 	return slices.IndexFunc(l.members, func(member Member) bool { return member.ID == id })
+}
+
+// partitionNumber returns the number of a partition when those of all topics are counted in order, from 0.
+func (l layout) partitionNumber(p place) int32 {
+	number := int32(p.partition)
+	for _, topic := range l.topics[:p.topicIndex] {
+		number += int32(topic.partitionCount)
+	}
+	return number
 }

@@ -2,7 +2,7 @@ package assignor
 
 import "slices"
 
-// stickyPlan is what a sticky rule decides for a group.
+// stickyPlan is what a sticky rule, or the broker's uniform one, decides for a group.
 type stickyPlan struct {
 	group *stickyGroup
 	held  holdings

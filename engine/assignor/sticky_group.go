@@ -10,7 +10,7 @@ import (
 // nobody stands for a member where there is none.
 const nobody int32 = -1
 
-// stickyGroup is a layout in numbers, which both rules of the sticky assignors work on. Members are numbered
+// stickyGroup is a layout in numbers, which the rules of the sticky assignors and of uniform work on. Members are numbered
 // by their ids, static or not; partitions over all topics in order.
 type stickyGroup struct {
 	members []Member

@@ -155,16 +155,20 @@ func TestStickyIsBalanced(t *testing.T) {
 // What is assigned stays when nothing changes. When a member comes or goes and subscriptions are equal,
 // every other keeps as much as it may have.
 func TestStickyKeeps(t *testing.T) {
-	sticky := byName(t, "sticky")
+	checkKeeps(t, byName(t, "sticky"))
+}
+
+func checkKeeps(t *testing.T, rule Assignor) {
+	t.Helper()
 	for seed := uint64(1); seed <= 2000; seed++ {
 		rnd := prng.New(seed)
 		group := randomGroup(rnd, true)
 		if seed%2 == 0 {
 			group = equalised(group)
 		}
-		before := sticky.Assign(group)
+		before := rule.Assign(group)
 		nextRound(&group, before, 1)
-		if got := format(sticky.Assign(group)); got != format(before) {
+		if got := format(rule.Assign(group)); got != format(before) {
 			t.Fatalf("seed %d: nothing has changed\n got %s\nwant %s", seed, got, format(before))
 		}
 		if seed%2 == 1 || len(group.Members) < 2 {
@@ -175,7 +179,7 @@ func TestStickyKeeps(t *testing.T) {
 		} else {
 			group.Members = append(group.Members, Member{ID: "new", Topics: group.Members[0].Topics, Generation: -1})
 		}
-		after := sticky.Assign(group)
+		after := rule.Assign(group)
 		fewest := slices.Min(counts(after))
 		for _, member := range group.Members {
 			owned, kept := 0, 0

@@ -10,7 +10,7 @@ import (
 type sticking struct {
 	partition int32
 	how       dealing
-	had       int32 // how many partitions the member had to which it was dealt
+	had       int32 // how many partitions the member had to which it was dealt; how many it lacked, see dealtLacking
 
 	moved            bool // for balance; the rest tells of the last time
 	from, to         int32
@@ -26,6 +26,7 @@ const (
 	dealtBelow
 	dealtExtra
 	dealtFewest
+	dealtLacking // by uniform: in the place of how many the member had is then how many it lacked
 )
 
 func (s *sticking) deal(p int32, how dealing, had int32) {
@@ -57,10 +58,7 @@ func whyCooperativeSticky(l layout, p place) string {
 
 // whyStuck runs the rule again and tells what it does with one partition.
 func whyStuck(l layout, at place, cooperative bool) string {
-	p := int32(at.partition)
-	for _, topic := range l.topics[:at.topicIndex] {
-		p += int32(topic.partitionCount)
-	}
+	p := l.partitionNumber(at)
 	watched := sticking{partition: p}
 	plan := planSticky(l, cooperative, &watched)
 	e := explanation{stickyPlan: plan, p: p, sticking: watched}

@@ -170,6 +170,10 @@ func (b *Broker) serveGroups(t *turn, m *simnet.Message, cause uint64) bool {
 		b.describeGroups(t, m, request, cause)
 	case *kmsg.DeleteGroupsRequest:
 		b.deleteGroups(t, m, request, cause)
+	case *kmsg.ConsumerGroupHeartbeatRequest:
+		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.ConsumerGroupDescribeRequest:
+		b.describeConsumerGroups(t, m, request, cause)
 	default:
 		return false
 	}

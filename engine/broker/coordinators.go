@@ -76,7 +76,19 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 	}
 	elected := t.note(w.cause, journal.CoordinatorElected{TopicPartition: w.r.TopicPartition, LeaderEpoch: state.LeaderEpoch, Records: records, LogEndOffset: w.r.Log.LogEndOffset()})
 	h := &b.coordinators[at]
+	image := b.image
+	h.group.Publish(&image)
 	b.perform(t, h, h.group.Load(t.now, recordsOf(w.r), elected, t.j))
+}
+
+// publishToCoordinators tells the coordinators how the cluster is now.
+//
+// Source: BrokerMetadataPublisher.onMetadataUpdate, GroupCoordinator.onNewMetadataImage.
+func (b *Broker) publishToCoordinators() {
+	image := b.image
+	for i := range b.coordinators {
+		b.coordinators[i].group.Publish(&image)
+	}
 }
 
 // recordsOf walks over the records of a log, oldest first, without those that end transactions.

@@ -66,6 +66,12 @@ func (b *Broker) joined(e errand) kmsg.Response {
 			response.Groups = append(response.Groups, a.(*kmsg.DescribeGroupsResponse).Groups...)
 		}
 		return response
+	case *kmsg.ConsumerGroupDescribeRequest:
+		response := request.ResponseKind().(*kmsg.ConsumerGroupDescribeResponse)
+		for _, a := range e.answers {
+			response.Groups = append(response.Groups, a.(*kmsg.ConsumerGroupDescribeResponse).Groups...)
+		}
+		return response
 	case *kmsg.DeleteGroupsRequest:
 		response := request.ResponseKind().(*kmsg.DeleteGroupsResponse)
 		for _, a := range e.answers {

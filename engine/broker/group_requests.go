@@ -56,6 +56,18 @@ func notCoordinator(request kmsg.Request) kmsg.Response {
 		response := r.ResponseKind().(*kmsg.LeaveGroupResponse)
 		response.ErrorCode = failed
 		return response
+	case *kmsg.ConsumerGroupHeartbeatRequest:
+		response := r.ResponseKind().(*kmsg.ConsumerGroupHeartbeatResponse)
+		response.ErrorCode = failed
+		return response
+	case *kmsg.ConsumerGroupDescribeRequest:
+		response := r.ResponseKind().(*kmsg.ConsumerGroupDescribeResponse)
+		for _, id := range r.Groups {
+			described := kmsg.NewConsumerGroupDescribeResponseGroup()
+			described.Group, described.ErrorCode = id, failed
+			response.Groups = append(response.Groups, described)
+		}
+		return response
 	case *kmsg.OffsetDeleteRequest:
 		response := r.ResponseKind().(*kmsg.OffsetDeleteResponse)
 		response.ErrorCode = failed
@@ -107,6 +119,17 @@ func notCoordinatorOfOffsets(r *kmsg.OffsetFetchRequest) kmsg.Response {
 
 // describeGroups hands a request to the coordinators of its groups.
 func (b *Broker) describeGroups(t *turn, m *simnet.Message, r *kmsg.DescribeGroupsRequest, cause uint64) {
+	var parts []part
+	for _, id := range r.Groups {
+		one := *r
+		one.Groups = []string{id}
+		parts = append(parts, part{group: id, message: withRequest(m, &one)})
+	}
+	b.send(t, errand{message: m, cause: cause}, parts)
+}
+
+// describeConsumerGroups hands a request to the coordinators of its groups.
+func (b *Broker) describeConsumerGroups(t *turn, m *simnet.Message, r *kmsg.ConsumerGroupDescribeRequest, cause uint64) {
 	var parts []part
 	for _, id := range r.Groups {
 		one := *r

@@ -132,6 +132,7 @@ func (b *Broker) publish(t *turn, cause uint64) {
 		return
 	}
 	b.applyPartitions(t, cause)
+	b.publishToCoordinators()
 	if !b.lifecycle.ready {
 		b.lifecycle.ready = true
 		if b.state == Starting {

@@ -37,7 +37,8 @@ type commitUnderWay struct {
 	correlation int32
 	offsets     []commitOffset // never written once made
 	generation  kafka.GenerationID
-	auto        bool // by enable.auto.commit
+	epoch       kafka.MemberEpoch // of the consumer protocol
+	auto        bool              // by enable.auto.commit
 }
 
 func told(offsets []commitOffset) []journal.CommitOffset {
@@ -114,10 +115,12 @@ func (c *Consumer) retrySync(s *step) (done bool) {
 // refused says why the client does not send a commit: it knows that it is no member, or that the group rebalances.
 // Empty: it sends it.
 //
-// Source: ConsumerCoordinator.sendOffsetCommitRequest.
+// A client of the consumer protocol leaves that to the coordinator.
+//
+// Source: ConsumerCoordinator.sendOffsetCommitRequest, CommitRequestManager.
 func (c *Consumer) refused() (why string) {
 	switch {
-	case c.selfAssigned(), c.member.state == stable:
+	case c.selfAssigned(), c.reconciles(), c.member.state == stable:
 		return ""
 	case c.member.state == unjoined:
 		return "CommitFailedException: the consumer is not part of an active group"
@@ -141,12 +144,16 @@ func (c *Consumer) commit(s *step, offsets []commitOffset, how string, auto bool
 	}
 	request := offsetCommitRequest(g.ID, offsets)
 	request.Generation, request.MemberID = int32(m.generation), string(m.id)
+	epoch := max(m.membership.epoch, 0)
+	if epoch > 0 {
+		request.Generation = int32(epoch)
+	}
 	if !c.selfAssigned() {
 		request.InstanceID = c.instance()
 	}
-	c.last = s.j.Append(c.node, c.last, journal.CommitSent{Group: g.ID, How: how, Generation: m.generation, Offsets: told(offsets)})
+	c.last = s.j.Append(c.node, c.last, journal.CommitSent{Group: g.ID, How: how, Generation: m.generation, Offsets: told(offsets), Epoch: epoch})
 	correlation = c.post(s, c.connections.send(s.now, m.coordinator, request, c.last))
-	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, auto: auto})
+	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, epoch: epoch, auto: auto})
 	return correlation
 }
 
@@ -190,12 +197,19 @@ func (c *Consumer) takeCommitted(s *step, response *kmsg.OffsetCommitResponse, c
 		m.commits = slices.Delete(m.commits, at, at+1)
 		c.last = s.j.Append(c.node, cause, journal.CommitAccepted{Group: c.config.Group.ID, Offsets: told(under.offsets)})
 		m.app.committed(under.offsets)
+		if m.isForRound(correlation) {
+			c.committedForRound(s, false)
+		}
 		if c.crashes(s, afterCommit, kafka.TopicPartition{}, 0) {
 			return
 		}
 		if m.sync != nil && m.sync.correlation == correlation {
 			m.app.state, m.sync = m.sync.then, nil
 		}
+		return
+	}
+	if c.reconciles() {
+		c.refusedCommit(s, correlation, code, cause)
 		return
 	}
 	unchanged := under.generation == m.generation
@@ -216,6 +230,27 @@ func (c *Consumer) takeCommitted(s *step, response *kmsg.OffsetCommitResponse, c
 		c.commitFailed(s, correlation, name, false, cause)
 		c.fail(s, "OffsetCommit", code, cause)
 		return
+	}
+	c.commitFailed(s, correlation, name, retriable, cause)
+}
+
+// refusedCommit takes the error of a commit of a member of the consumer protocol, which stays what it is. An old epoch
+// is no error that commitSync tries again.
+//
+// Source: CommitRequestManager.OffsetCommitRequestState.onResponse, commitSyncExceptionForError.
+func (c *Consumer) refusedCommit(s *step, correlation int32, code int16, cause uint64) {
+	name, retriable := errorName(code), false
+	switch code {
+	case kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.RequestTimedOut.Code:
+		retriable = true
+		c.loseCoordinator(s, "OffsetCommit was answered with "+name, cause)
+	case kerr.CoordinatorLoadInProgress.Code, kerr.UnknownTopicOrPartition.Code:
+		retriable = true
+	case kerr.StaleMemberEpoch.Code:
+		retriable = c.member.isForRound(correlation) && c.member.membership.epoch > 0
+		fallthrough
+	case kerr.UnknownMemberID.Code:
+		name = "CommitFailedException: " + name
 	}
 	c.commitFailed(s, correlation, name, retriable, cause)
 }
@@ -241,6 +276,14 @@ func (c *Consumer) commitFailed(s *step, correlation int32, why string, retriabl
 		c.endSync(s, why, cause)
 		return
 	}
+	if m.isForRound(correlation) {
+		then := "the client goes on without it"
+		if c.committedForRound(s, retriable); m.membership.round.commits {
+			then = "the client tries again before partitions change hands"
+		}
+		c.last = s.j.Append(c.node, cause, journal.CommitFailed{Group: c.config.Group.ID, Offsets: told(under.offsets), Error: why, Then: then})
+		return
+	}
 	if under.auto && retriable {
 		m.commitAt = s.now + retryBackoff
 	}
@@ -263,7 +306,7 @@ func (c *Consumer) endSync(s *step, why string, cause uint64) {
 	m.sync = nil
 	then := "the application goes on"
 	dropped := 0
-	if m.preparing || m.revoking != nil || sync.then == appClosing {
+	if m.inCallback() || sync.then == appClosing {
 		m.app.state = sync.then
 	} else {
 		dropped = len(m.app.queue)
@@ -280,13 +323,18 @@ func (c *Consumer) endSync(s *step, why string, cause uint64) {
 // autoCommitDue is when the client commits by itself; ok is false while the application is not in poll.
 func (c *Consumer) autoCommitDue() (due kafka.Millis, ok bool) {
 	m := c.member
-	ready := c.config.Group.AutoCommit && m.app.inPoll() && m.coordinator != "" && len(c.partitions) > 0 && (m.state == stable || c.selfAssigned())
+	ready := c.config.Group.AutoCommit && m.app.inPoll() && m.coordinator != "" && len(c.partitions) > 0 && (m.state == stable || c.selfAssigned() || c.reconciles() && !m.autoCommitting())
 	return max(m.commitAt, c.connections.openAt(m.coordinator)), ready
+}
+
+// autoCommitting says whether a commit by enable.auto.commit has no answer.
+func (m *member) autoCommitting() bool {
+	return slices.ContainsFunc(m.commits, func(u commitUnderWay) bool { return u.auto })
 }
 
 // autoCommit commits the positions: everything that poll has returned.
 //
-// Source: ConsumerCoordinator.maybeAutoCommitOffsetsAsync.
+// Source: ConsumerCoordinator.maybeAutoCommitOffsetsAsync, CommitRequestManager.maybeAutoCommitAsync.
 func (c *Consumer) autoCommit(s *step) {
 	m := c.member
 	if due, ok := c.autoCommitDue(); !ok || due > s.now {

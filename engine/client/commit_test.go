@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 )
 
 // enable.auto.commit: the first poll when auto.commit.interval.ms = 5,000 ms are over since the last commits what polls
@@ -261,7 +262,7 @@ func TestSelfAssigned(t *testing.T) {
 	s := seat{&table{t: t}}
 	s.consumer = NewMember("c0", []kafka.NodeID{"b1"}, 0, seatConfig(func(c *ConsumerConfig) {
 		c.Group.Assign, c.Group.InstanceID, c.Group.App.Commit = []kafka.TopicPartition{{Topic: "orders"}}, "i1", CommitBatch
-	}))
+	}), *prng.New(1))
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
 	s.tick(0)
 	s.metadata("b1", []int32{1}, []int32{4})
@@ -285,7 +286,7 @@ func TestSelfAssignedRestart(t *testing.T) {
 	s := seat{&table{t: t}}
 	s.consumer = NewMember("c0", []kafka.NodeID{"b1"}, 0, seatConfig(func(c *ConsumerConfig) {
 		c.Group.Assign, c.Group.AutoCommit = []kafka.TopicPartition{{Topic: "orders"}}, true
-	}))
+	}), *prng.New(1))
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
 	s.consumer.Kill()
 	s.tick(20_000)

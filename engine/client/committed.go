@@ -15,7 +15,7 @@ func (c *Consumer) lookDue() (due kafka.Millis, ok bool) {
 		return 0, false
 	}
 	for i := range c.partitions {
-		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked {
+		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked && !a.revoking {
 			return max(m.lookAt, c.connections.openAt(m.coordinator)), true
 		}
 	}
@@ -24,7 +24,10 @@ func (c *Consumer) lookDue() (due kafka.Millis, ok bool) {
 
 // lookUp asks the coordinator for the committed offsets of the partitions without a position.
 //
-// Source: ConsumerCoordinator.refreshCommittedOffsetsIfNeeded.
+// Simplified: a member of the consumer protocol commits and asks by the names of topics. Kafka's client does so as long as
+// it does not know the id of one, and by ids (version 10) then.
+//
+// Source: ConsumerCoordinator.refreshCommittedOffsetsIfNeeded, CommitRequestManager.fetchOffsets.
 func (c *Consumer) lookUp(s *step) {
 	if due, ok := c.lookDue(); !ok || due > s.now {
 		return
@@ -34,9 +37,13 @@ func (c *Consumer) lookUp(s *step) {
 	request.Version, request.RequireStable = offsetFetchVersion, true
 	group := kmsg.NewOffsetFetchRequestGroup()
 	group.Group, group.MemberEpoch = c.config.Group.ID, -1
+	if epoch := m.membership.epoch; epoch > 0 {
+		id := string(m.id)
+		group.MemberID, group.MemberEpoch = &id, int32(epoch)
+	}
 	var missing []kafka.TopicPartition
 	for i := range c.partitions {
-		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked {
+		if a := &c.partitions[i]; a.position == kafka.NoOffset && !a.looked && !a.revoking {
 			missing = append(missing, a.tp)
 		}
 	}
@@ -63,7 +70,7 @@ func (c *Consumer) takeLookedUp(s *step, response *kmsg.OffsetFetchResponse, cor
 	case coordinatorGone(code):
 		c.loseCoordinator(s, "OffsetFetch was answered with "+errorName(code), cause)
 		return
-	case code == kerr.CoordinatorLoadInProgress.Code:
+	case code == kerr.CoordinatorLoadInProgress.Code, code == kerr.StaleMemberEpoch.Code && m.membership.epoch > 0:
 		m.lookAt = s.now + retryBackoff
 		return
 	case code != 0:

@@ -9,6 +9,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 	"loglab/engine/record"
 	"loglab/engine/simnet"
 )
@@ -63,6 +64,7 @@ type Consumer struct {
 	last        uint64          // Seq of the last event that moved something: what the next fetch follows from
 	member      *member         // its part in a group; nil: it is in none
 	start       kafka.Timestamp // wall clock at virtual time 0
+	rnd         prng.Rand       // of the ids of its processes
 	ended       uint64          // Seq of the event by which the process ended by itself; 0: it did not
 }
 
@@ -111,7 +113,7 @@ func (c *Consumer) Ready() bool {
 // Known gives the number of partitions that the consumer's metadata has of its first topic and the Seq of the
 // event that says how it learned of them; 0: none is there yet.
 func (c *Consumer) Known() (partitions int, learned uint64) {
-	return len(c.metadata.first().leaders), c.learned
+	return c.metadata.firstCount(), c.learned
 }
 
 // Alive says whether the consumer's process runs.
@@ -238,6 +240,8 @@ func (c *Consumer) takeMemberAnswer(s *step, m *simnet.Message, cause uint64) {
 		c.takeJoined(s, response, m.Correlation, cause)
 	case *kmsg.SyncGroupResponse:
 		c.takeSynced(s, response, m.Correlation, cause)
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		c.takeGroupHeartbeat(s, response, m.Correlation, cause)
 	case *kmsg.HeartbeatResponse:
 		c.takeHeartbeat(s, response, m.Correlation, cause)
 	case *kmsg.OffsetFetchResponse:
@@ -299,6 +303,9 @@ func (c *Consumer) lose(now kafka.Millis, server kafka.NodeID, cause uint64, out
 // learn takes a Metadata response.
 func (c *Consumer) learn(now kafka.Millis, response *kmsg.MetadataResponse, cause uint64, j *journal.Journal) {
 	c.metadata.take(now, response, c.node, cause, j)
+	if c.member != nil && c.member.fresh == isAsked {
+		c.member.fresh = isFresh
+	}
 	known := make([]int, len(c.metadata.topics))
 	for i := range c.metadata.topics {
 		t, before := &c.metadata.topics[i], 0

@@ -90,7 +90,11 @@ func (c *Consumer) loseMembership(s *step, api string, code int16, keepID bool, 
 // fail ends the application: poll threw an error.
 func (c *Consumer) fail(s *step, api string, code int16, cause uint64) {
 	c.last = s.j.Append(c.node, cause, journal.ConsumerFailed{Group: c.config.Group.ID, API: api, Error: errorName(code)})
-	c.member.reset("", false)
-	c.member.app.state = appFailed
+	m := c.member
+	m.reset("", c.reconciles())
+	if m.app.state = appFailed; c.reconciles() {
+		ms := &m.membership
+		ms.state, ms.epoch, ms.dropping, ms.round = memberFatal, 0, false, nil
+	}
 	c.forget(c.owned())
 }

@@ -37,7 +37,11 @@ func (c *Consumer) crashes(s *step, when command.CrashWhen, tp kafka.TopicPartit
 // end ends the process from within. The cluster learns of it by [Consumer.Ended] and ends its connections.
 func (c *Consumer) end(s *step, cause uint64, orderly bool) {
 	if orderly {
-		cause = s.j.Append(c.node, cause, journal.ConsumerClosed{Group: c.config.Group.ID, Stays: c.stays()})
+		event := journal.ConsumerClosed{Group: c.config.Group.ID, Stays: c.stays()}
+		if c.reconciles() && c.member.leaving != 0 {
+			event.Stays, event.Epoch = "", c.leavingEpoch()
+		}
+		cause = s.j.Append(c.node, cause, event)
 	}
 	c.Kill()
 	c.ended = cause
@@ -46,11 +50,15 @@ func (c *Consumer) end(s *step, cause uint64, orderly bool) {
 // stays says why the consumer does not leave its group when it is closed; empty: it leaves.
 func (c *Consumer) stays() string {
 	switch m := c.member; {
+	case c.reconciles() && m.membership.absent():
+		return "it is no member"
+	case c.reconciles() && m.coordinator != "":
+		return ""
 	case c.config.Group.InstanceID != "":
 		return "it has a group.instance.id, so its partitions wait for it until its session ends"
 	case c.selfAssigned():
 		return "it assigns its partitions itself and is no member"
-	case m.id == "", m.state == unjoined:
+	case !c.reconciles() && (m.id == "" || m.state == unjoined):
 		return "it is no member"
 	case m.coordinator == "":
 		return "no coordinator is known, and its session has to end"

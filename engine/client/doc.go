@@ -3,8 +3,12 @@
 // applications read from and write to: the source of the events and their destination.
 //
 // A consumer is given its partitions, or it is a member of a group with a coordinator (member.go): it finds the
-// coordinator (coordinator.go), joins and as a leader divides (join.go), sends heartbeats from a thread of its own
-// (heartbeat.go), asks what is committed (committed.go) and commits (commit.go). Around a member runs an application
+// coordinator (coordinator.go), asks what is committed (committed.go) and commits (commit.go). By which protocol it is a
+// member, group.protocol says. In the classic one it joins and as a leader divides (join.go), and sends heartbeats from a
+// thread of its own (heartbeat.go). In the consumer protocol (KIP-848) the coordinator divides and all goes by one
+// request, ConsumerGroupHeartbeat (consumer_heartbeat.go): it joins and leaves by its epoch and is fenced (membership.go),
+// and it comes to what it is told to own by itself (reconcile.go). Topics can be subscribed to by a pattern (pattern.go).
+// Around a member runs an application
 // (application.go, workers.go) that does one kind of thing at a time: it polls, processes a record, commits; a crash can
 // be armed between any two (crash.go). What it has processed goes to its group's [Sink], which also keeps what became of
 // each record. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
@@ -22,8 +26,10 @@
 // Invariants: a client has at most max.in.flight.requests.per.connection requests unanswered by one broker; a
 // record has at most one outcome; an idempotent producer's batches of one partition are sent again only in the
 // order of their sequences; a consumer has one fetch under way to one broker, and its position grows but for a
-// reset, a seek or a truncated log; a member joins, gives up partitions and fetches only while its application is in
-// poll; a commit names the generation that the member was in when it was sent.
+// reset, a seek or a truncated log; a member fetches only while its application is in poll, and a classic one also joins
+// and gives up partitions only then; a commit names the generation or the epoch that the member was in when it was sent;
+// a member of the consumer protocol has one heartbeat under way whose answer counts, keeps its id as long as its process
+// runs, and reads what it keeps through every change without a break.
 //
 // Simplified: for a consumer without a group an event is at the destination as soon as poll has returned its record; the
 // time that the application works on it comes after, and nothing is committed.

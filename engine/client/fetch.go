@@ -31,7 +31,7 @@ func (c *Consumer) takeFetched(now kafka.Millis, m *simnet.Message, about []aske
 			tp := kafka.TopicPartition{Topic: c.metadata.nameOf(topic.TopicID), Partition: kafka.Partition(result.Partition)}
 			a := c.find(tp)
 			was, any := of(about, tp)
-			if a == nil || !any || was.offset != a.position || a.validating {
+			if a == nil || !any || was.offset != a.position || a.validating || a.revoking {
 				continue
 			}
 			switch {

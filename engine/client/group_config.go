@@ -38,6 +38,14 @@ func DefaultGroupConfig(id string) GroupConfig {
 	}
 }
 
+// DefaultConsumerGroupConfig gives the defaults of Kafka 4.2 for a member of a group of the consumer protocol: session
+// timeout and heartbeat interval are the broker's, and so is the division.
+//
+// Source: class ConsumerConfig.
+func DefaultConsumerGroupConfig(id string) GroupConfig {
+	return GroupConfig{ID: id, Protocol: ConsumerProtocol, MaxPollInterval: 300_000, AutoCommit: true, AutoCommitInterval: 5000}
+}
+
 // GroupProtocol is how the members of a group find out who reads what.
 type GroupProtocol string
 

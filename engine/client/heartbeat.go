@@ -23,7 +23,10 @@ func (c *Consumer) beats(between bool) bool {
 // beatDue is when the member sends its next heartbeat, or gives its coordinator up because none is answered.
 func (c *Consumer) beatDue() (due kafka.Millis, ok bool) {
 	m := c.member
-	if !c.beats(false) {
+	switch {
+	case c.reconciles():
+		return c.groupBeatDue()
+	case !c.beats(false):
 		return 0, false
 	}
 	due = max(m.beatAt, c.connections.openAt(m.coordinator))
@@ -42,6 +45,9 @@ func (c *Consumer) sessionEnd() (end kafka.Millis, ok bool) {
 // pollDue is when the application must have polled again; ok is false while it is in poll, or closes the consumer.
 func (c *Consumer) pollDue() (due kafka.Millis, ok bool) {
 	m := c.member
+	if c.reconciles() {
+		return c.groupPollDue()
+	}
 	looks := (m.state == completing || m.state == stable) && m.coordinator != "" && !c.config.Group.HeartbeatInLoop
 	return m.polled + c.config.Group.MaxPollInterval, looks && !m.inPoll() && m.app.state != appClosing
 }
@@ -49,7 +55,12 @@ func (c *Consumer) pollDue() (due kafka.Millis, ok bool) {
 // inPoll says whether the application has called poll and not returned from it: it may wait there for a commit before
 // partitions are given up.
 func (m *member) inPoll() bool {
-	return m.app.inPoll() || m.app.state == appCommitting && (m.preparing || m.revoking != nil)
+	return m.app.inPoll() || m.app.state == appCommitting && m.inCallback()
+}
+
+// inCallback says whether the application gives partitions up and has a commit of its own to wait for before.
+func (m *member) inCallback() bool {
+	return m.preparing || m.revoking != nil || m.membership.round != nil && m.membership.round.callback
 }
 
 // beat does what the heartbeat thread does.
@@ -57,6 +68,10 @@ func (m *member) inPoll() bool {
 // Source: AbstractCoordinator.HeartbeatThread.run.
 func (c *Consumer) beat(s *step, between bool) {
 	m, g := c.member, &c.config.Group
+	if c.reconciles() {
+		c.groupBeat(s)
+		return
+	}
 	if end, ok := c.sessionEnd(); ok && end <= s.now && c.beats(between) {
 		m.beating, m.beatAt = 0, s.now+retryBackoff
 		c.loseCoordinator(s, fmt.Sprintf("no heartbeat was answered for session.timeout.ms = %s ms", kafka.Thousands(g.SessionTimeout)), c.last)

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,7 +23,11 @@ const joinGrace kafka.Millis = 5000
 // Source: ConsumerCoordinator.poll, AbstractCoordinator.joinGroupIfNeeded.
 func (c *Consumer) coordinate(s *step) {
 	m := c.member
-	if c.selfAssigned() {
+	switch {
+	case c.selfAssigned():
+		return
+	case c.reconciles():
+		c.attend(s)
 		return
 	}
 	m.polled = s.now
@@ -34,6 +39,7 @@ func (c *Consumer) coordinate(s *step) {
 		c.takeOver(s)
 	}
 	c.noticeTopics()
+	c.refresh(s)
 	if due, ok := c.joinDue(); !ok || due > s.now {
 		return
 	}
@@ -46,19 +52,28 @@ func (c *Consumer) coordinate(s *step) {
 // joinDue is when the member joins; ok is false while it has not to or something must come first.
 func (c *Consumer) joinDue() (due kafka.Millis, ok bool) {
 	m := c.member
-	if m.rejoin == "" || m.joining != 0 || m.given != nil || m.roster != nil || m.sync != nil || m.coordinator == "" || !m.app.inPoll() {
+	if m.rejoin == "" || m.fresh == isAsked || m.joining != 0 || m.given != nil || m.roster != nil || m.sync != nil || m.coordinator == "" || !m.app.inPoll() {
 		return 0, false
 	}
 	return max(m.joinAt, c.connections.openAt(m.coordinator)), true
 }
 
 // noticeTopics makes a leader join again when a topic that its group reads has another number of partitions than it
-// has assigned.
+// has assigned, and any member when its pattern matches other topics than those that it has joined for.
 //
 // Source: ConsumerCoordinator.rejoinNeededOrPending.
 func (c *Consumer) noticeTopics() {
 	m := c.member
-	if m.state != stable || !m.leader || m.rejoin != "" {
+	if m.state != stable || m.rejoin != "" {
+		return
+	}
+	if g := &c.config.Group; g.Pattern != "" {
+		if topics := c.metadata.matched(); !slices.Equal(topics, m.joinedFor) {
+			m.rejoin, c.last = fmt.Sprintf("its pattern %s matches [%s], and it has joined for [%s]", g.Pattern, strings.Join(topics, " "), strings.Join(m.joinedFor, " ")), c.learned
+			return
+		}
+	}
+	if !m.leader {
 		return
 	}
 	for _, t := range m.counted {
@@ -66,6 +81,22 @@ func (c *Consumer) noticeTopics() {
 			m.rejoin, c.last = fmt.Sprintf("it leads the group and %s has %d partitions, of which it has assigned %d", t.topic, len(known.leaders), t.count), c.learned
 			return
 		}
+	}
+}
+
+// refresh asks for metadata before a member with a pattern joins, unless that is young: a topic that is new makes one
+// rebalance then, not one for each member that learns of it.
+//
+// Source: ConsumerCoordinator.poll.
+func (c *Consumer) refresh(s *step) {
+	m := c.member
+	if due, ok := c.joinDue(); c.config.Group.Pattern == "" || m.fresh != notAsked || !ok || due > s.now {
+		return
+	}
+	m.fresh = isFresh
+	if !c.metadata.known || c.metadata.waiting || c.metadata.wanted || s.now >= c.metadata.refreshed+retryBackoff {
+		c.metadata.request()
+		m.fresh = isAsked
 	}
 }
 
@@ -117,6 +148,7 @@ func (c *Consumer) sendJoin(s *step) {
 	request := kmsg.NewPtrJoinGroupRequest()
 	request.Version, request.Group, request.SessionTimeoutMillis, request.RebalanceTimeoutMillis = joinGroupVersion, g.ID, int32(g.SessionTimeout), int32(g.MaxPollInterval)
 	request.MemberID, request.InstanceID, request.ProtocolType, request.Reason = string(m.id), c.instance(), "consumer", &m.rejoin
+	m.joinedFor = c.subscribed()
 	for _, name := range g.Assignors {
 		protocol := kmsg.NewJoinGroupRequestProtocol()
 		protocol.Name, protocol.Metadata = name, c.subscription(name)
@@ -125,7 +157,7 @@ func (c *Consumer) sendJoin(s *step) {
 	seq := s.j.Append(c.node, c.last, journal.JoinSent{Group: g.ID, Why: m.rejoin, Member: m.id, Generation: m.generation, Assignors: g.Assignors, Owned: c.owned()})
 	c.last = seq
 	send := c.connections.sendWithin(s.now, m.coordinator, request, seq, max(c.config.RequestTimeout, g.MaxPollInterval+joinGrace))
-	m.joining, m.state = c.post(s, send), preparing
+	m.joining, m.state, m.fresh = c.post(s, send), preparing, notAsked
 }
 
 // subscription encodes what the member tells the group's leader under an assignor.
@@ -134,7 +166,7 @@ func (c *Consumer) sendJoin(s *step) {
 func (c *Consumer) subscription(assignor string) []byte {
 	m := c.member
 	data := kmsg.NewConsumerMemberMetadata()
-	data.Version, data.Topics, data.Generation = 3, slices.Sorted(slices.Values(c.config.Topics)), int32(m.generation)
+	data.Version, data.Topics, data.Generation = 3, c.subscribed(), int32(m.generation)
 	for topic, list := range partitionsByTopic(c.owned()) {
 		owned := kmsg.NewConsumerMemberMetadataOwnedPartition()
 		owned.Topic, owned.Partitions = topic, list
@@ -260,7 +292,7 @@ func memberOf(joined kmsg.JoinGroupResponseMember, protocol string) (assignor.Me
 // divide works the assignment out and sends it.
 func (c *Consumer) divide(s *step, cause uint64) {
 	m := c.member
-	rule, err := assignor.ByName(m.assignor)
+	rule, err := assignor.ClientByName(m.assignor)
 	if err != nil {
 		panic("consumer " + string(c.node) + ": " + err.Error()) // every member lists it, and the spec was checked
 	}
@@ -389,6 +421,12 @@ func (c *Consumer) takeOver(s *step) {
 	c.last = s.j.Append(c.node, c.last, journal.PartitionsTaken{Group: c.config.Group.ID, Generation: m.generation, Assignor: m.assignor, Partitions: given, Added: added})
 	c.adopt(given)
 	m.commitAt = s.now + c.config.Group.AutoCommitInterval
+	c.seekToStored(s, added)
+}
+
+// seekToStored moves the positions in new partitions to what the sink has stored, which an application does in
+// onPartitionsAssigned.
+func (c *Consumer) seekToStored(s *step, added []kafka.TopicPartition) {
 	for _, tp := range added {
 		if at := s.out.sink(c.config.Group.ID).storedOffset(tp); at >= 0 {
 			c.seek(s, c.find(tp), at, "the sink has stored this offset with its effects")

@@ -8,6 +8,7 @@ import (
 	"loglab/engine/assignor"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 	"loglab/engine/simnet"
 )
 
@@ -23,6 +24,8 @@ const (
 
 // member is a consumer's part in a group, with the application that reads: what the coordinator knows it by, where it
 // is in a rebalance, and what it commits.
+//
+// Of a member of the consumer protocol the fields that are about joining stay unused: see membership.
 //
 // Source: classes AbstractCoordinator, ConsumerCoordinator, Heartbeat.
 type member struct {
@@ -44,6 +47,8 @@ type member struct {
 	given     *[]kafka.TopicPartition // by SyncGroup, not taken over by poll yet; never written
 	revoking  []kafka.TopicPartition  // of given: what goes first, once the application has committed
 	counted   []topicCount            // what a leader has assigned
+	joinedFor []string                // with a pattern: the topics that it has joined for; never written once made
+	fresh     freshness               // with a pattern: of the metadata, for the next JoinGroup
 	kept      []kafka.TopicPartition  // what it was assigned last; the sticky assignor tells the leader
 	keptIn    kafka.GenerationID
 
@@ -59,10 +64,20 @@ type member struct {
 	commitAt kafka.Millis // enable.auto.commit: the next
 	sync     *syncCommit  // that the application waits for; never written once made
 	commits  []commitUnderWay
-	leaving  int32 // LeaveGroup under way; 0: none
+	leaving  int32 // LeaveGroup, or the last ConsumerGroupHeartbeat, under way; 0: none
 
-	app application
+	membership membership // of the consumer protocol
+	app        application
 }
+
+// freshness says whether metadata is young enough to join with a pattern.
+type freshness uint8
+
+const (
+	notAsked freshness = iota
+	isAsked
+	isFresh
+)
 
 // topicCount is how many partitions a topic had.
 type topicCount struct {
@@ -80,10 +95,18 @@ type step struct {
 }
 
 // NewMember makes a consumer that subscribes as a member of a group, or, where config names partitions to assign,
-// commits for one without being a member.
-func NewMember(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timestamp, config ConsumerConfig) *Consumer {
+// commits for one without being a member. Its ids come from rnd: a member of the consumer protocol makes its own. A
+// pattern must be valid.
+func NewMember(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timestamp, config ConsumerConfig, rnd prng.Rand) *Consumer {
 	c := NewConsumer(node, bootstrap, config, nil)
-	c.start = start
+	c.start, c.rnd = start, rnd
+	switch g := &c.config.Group; {
+	case g.Pattern == "":
+	case g.Protocol == ConsumerProtocol:
+		c.metadata.byID = true
+	default:
+		c.metadata.pattern = mustPattern(g.Pattern)
+	}
 	c.join()
 	return c
 }
@@ -94,6 +117,10 @@ func (c *Consumer) join() {
 	if c.selfAssigned() {
 		c.member.rejoin = ""
 		c.assign(c.config.Group.Assign)
+	}
+	c.member.membership = newMembership()
+	if c.reconciles() {
+		c.member.rejoin, c.member.id = "", drawMemberID(&c.rnd)
 	}
 	c.member.app.pollAt = c.config.Group.App.StartAt
 }
@@ -107,18 +134,29 @@ func (c *Consumer) selfAssigned() bool { return len(c.config.Group.Assign) > 0 }
 // Source: ConsumerCoordinator, whose protocol is the highest that all assignors support.
 func (c *Consumer) cooperative() bool {
 	return !slices.ContainsFunc(c.config.Group.Assignors, func(name string) bool {
-		rule, err := assignor.ByName(name)
+		rule, err := assignor.ClientByName(name)
 		return err != nil || !slices.Contains(rule.SupportedProtocols(), assignor.Cooperative)
 	})
 }
 
-// advance lets the member do what it can now: first the application, then the thread that sends heartbeats.
+// advance lets the member do what it can now: first the application, then the thread that sends heartbeats. What that
+// thread does in the consumer protocol may be news to the application.
 func (c *Consumer) advance(s *step) []simnet.Send {
 	c.findCoordinator(s)
-	for !c.dead && c.run(s) {
+	for again := true; again && !c.dead; {
+		for !c.dead && c.run(s) {
+		}
+		switch {
+		case c.dead:
+		case c.reconciles():
+			moved := c.reconcile(s, false)
+			again = !c.dead && c.groupBeat(s) || moved
+		default:
+			c.beat(s, false)
+			again = false
+		}
 	}
 	if !c.dead {
-		c.beat(s, false)
 		c.findCoordinator(s)
 	}
 	return s.sends
@@ -142,11 +180,16 @@ func (c *Consumer) owned() []kafka.TopicPartition {
 // forget gives up partitions: what is buffered and queued of them, and their positions. It gives the number of records
 // that poll had returned and nobody had begun with.
 func (c *Consumer) forget(gone []kafka.TopicPartition) (dropped int) {
+	c.release(gone)
+	return c.member.app.drop(func(tp kafka.TopicPartition) bool { return slices.Contains(gone, tp) })
+}
+
+// release gives up partitions without a word to the application: it goes on with the records that it has of them.
+func (c *Consumer) release(gone []kafka.TopicPartition) {
 	is := func(tp kafka.TopicPartition) bool { return slices.Contains(gone, tp) }
 	c.partitions = slices.DeleteFunc(slices.Clone(c.partitions), func(a assigned) bool { return is(a.tp) })
 	c.order = slices.DeleteFunc(slices.Clone(c.order), is)
 	c.buffered = slices.DeleteFunc(slices.Clone(c.buffered), func(f fetched) bool { return is(f.tp) })
-	return c.member.app.drop(is)
 }
 
 // reset makes the member one without a generation, because it was told so, or has left.
@@ -173,6 +216,8 @@ func (c *Consumer) lostConnection(s *step, server kafka.NodeID, failed []request
 			m.finding, m.findAt = 0, s.now+retryBackoff
 		case m.looking:
 			m.looking, m.lookAt = 0, s.now+retryBackoff
+		case m.membership.beating:
+			m.membership.beatFailed(s.now)
 		case m.joining:
 			m.joinFailed(s.now, "the connection to the coordinator was lost")
 		case m.leaving:
@@ -201,6 +246,7 @@ func (m *member) clone() *member {
 		return nil
 	}
 	c := *m
+	c.membership.clone()
 	c.commits = slices.Clone(m.commits)
 	c.app = m.app.clone()
 	return &c
@@ -215,6 +261,7 @@ func (c *Consumer) memberDue(consider func(kafka.Millis, bool)) {
 	consider(c.lookDue())
 	consider(c.autoCommitDue())
 	consider(c.syncDue())
+	consider(c.roundDue())
 	consider(c.deadLetterDue())
 	app := &c.member.app
 	consider(app.loop.doneAt, app.state == appWorking && app.loop.busy)

@@ -55,6 +55,9 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 	offsets, how := c.committable(nil), "commitSync before close"
 	c.abandon()
 	m := c.member
+	if m.app.inPoll() && c.reconciles() {
+		m.polled = now
+	}
 	m.app.pool, m.app.dead, m.sync, m.app.state = nil, nil, nil, appClosing
 	s := newStep(now, out, j)
 	when := c.config.Group.App.Commit
@@ -64,7 +67,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 	case when == CommitNever || when == CommitBefore || when == "":
 		offsets = nil
 	}
-	if m.state == stable || c.selfAssigned() {
+	if m.state == stable || c.selfAssigned() || c.reconciles() {
 		c.startSync(s, offsets, how, appClosing)
 	}
 	if c.dead {
@@ -75,7 +78,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 
 // close leaves the group and ends the process; it waits for a commit before, and for the answer to LeaveGroup.
 //
-// Source: ClassicKafkaConsumer.close, AbstractCoordinator.maybeLeaveGroup.
+// Source: ClassicKafkaConsumer.close, AbstractCoordinator.maybeLeaveGroup, AsyncKafkaConsumer.close.
 func (c *Consumer) close(s *step) bool {
 	m := c.member
 	if m.leaving != 0 {
@@ -83,6 +86,10 @@ func (c *Consumer) close(s *step) bool {
 	}
 	if c.stays() != "" {
 		c.end(s, c.last, true)
+		return false
+	}
+	if c.reconciles() {
+		c.leaveGroup(s)
 		return false
 	}
 	m.leaving = c.post(s, c.connections.send(s.now, m.coordinator, c.leaveRequest("the consumer is being closed"), c.last))
@@ -151,10 +158,13 @@ func (c *Consumer) Seek(now kafka.Millis, tp kafka.TopicPartition, to kafka.Offs
 
 // EnforceRebalance makes the member join its group again at the next poll.
 //
-// Source: KafkaConsumer.enforceRebalance.
+// Source: KafkaConsumer.enforceRebalance; AsyncKafkaConsumer.enforceRebalance does nothing.
 func (c *Consumer) EnforceRebalance(now kafka.Millis, cause uint64, out *Outside, j *journal.Journal) (sends []simnet.Send, why string) {
 	if why := c.why(); why != "" {
 		return nil, why
+	}
+	if c.config.Group.Protocol == ConsumerProtocol {
+		return nil, fmt.Sprintf("%s has group.protocol = consumer, whose client does not support enforceRebalance: it logs a warning and does nothing", c.node)
 	}
 	c.last = cause
 	c.member.rejoin, c.member.joinAt = "enforceRebalance was called", now

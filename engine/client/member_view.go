@@ -16,7 +16,7 @@ type MemberView struct {
 	State        string                `json:"member_state"`
 	Assignor     string                `json:"assignor,omitempty"` // of the generation
 	Leader       bool                  `json:"leader"`
-	Cooperative  bool                  `json:"cooperative"`
+	Cooperative  bool                  `json:"cooperative"`             // it goes on reading through a rebalance what it keeps
 	Coordinator  kafka.NodeID          `json:"coordinator"`             // as it believes; empty: none known
 	Rejoin       string                `json:"rejoins,omitempty"`       // why it joins when its application polls
 	App          string                `json:"application"`             // what the application does, in words
@@ -77,6 +77,7 @@ func (c *Consumer) MemberView(now kafka.Millis) *MemberView {
 	}
 	v.PollBy = m.polled + g.MaxPollInterval
 	v.HeartbeatAt = m.beatAt
+	c.viewMembership(v, now)
 	work := func(t thread, number int) {
 		if t.busy {
 			v.Busy = append(v.Busy, WorkView{PlaceView{t.job.tp, t.job.offset}, number, t.doneAt, t.waits})
@@ -100,6 +101,33 @@ func (c *Consumer) MemberView(now kafka.Millis) *MemberView {
 	return v
 }
 
+// viewMembership shows what is of the consumer protocol.
+func (c *Consumer) viewMembership(v *MemberView, now kafka.Millis) {
+	if v.Protocol = ClassicProtocol; c.config.Group.Protocol == ConsumerProtocol {
+		v.Protocol = ConsumerProtocol
+	}
+	if !c.reconciles() {
+		return
+	}
+	ms := &c.member.membership
+	v.State, v.Epoch = membershipStates[ms.state], ms.epoch
+	_, v.Target = c.resolve(ms.target)
+	if v.HeartbeatAt = max(ms.beatAt, now); ms.state == memberJoining {
+		v.Rejoin = ms.why
+	}
+}
+
+// beatDoes says which heartbeat is the next, in words.
+func (ms *membership) beatDoes() string {
+	switch ms.state {
+	case memberJoining:
+		return "joins its group by a heartbeat with epoch 0"
+	case memberAcknowledging:
+		return "tells the coordinator what it owns now"
+	}
+	return fmt.Sprintf("sends a heartbeat, every %s ms as the coordinator has told it", kafka.Thousands(ms.interval))
+}
+
 // does says what the application does, in words.
 func (c *Consumer) does(now kafka.Millis) string {
 	app := &c.member.app
@@ -110,7 +138,7 @@ func (c *Consumer) does(now kafka.Millis) string {
 		return "ended with an error"
 	case app.state == appClosing:
 		return "closing"
-	case app.state == appCommitting && c.member.preparing, app.state == appCommitting && c.member.revoking != nil:
+	case app.state == appCommitting && c.member.inCallback():
 		return "committing before it gives partitions up"
 	case app.state == appCommitting:
 		return "waiting for a commit"
@@ -143,6 +171,8 @@ func (c *Consumer) memberDoes(due kafka.Millis) string {
 		return fmt.Sprintf("the application is done with %s @%d", app.loop.job.tp, app.loop.job.offset)
 	case slices.ContainsFunc(app.pool, func(t thread) bool { return t.busy && t.doneAt == due }):
 		return "a thread is done with its record"
+	case is(c.beatDue()) && c.reconciles():
+		return c.member.membership.beatDoes()
 	case is(c.beatDue()):
 		return fmt.Sprintf("sends a heartbeat, every heartbeat.interval.ms = %s", kafka.Thousands(g.HeartbeatInterval))
 	case is(c.autoCommitDue()):
@@ -155,7 +185,7 @@ func (c *Consumer) memberDoes(due kafka.Millis) string {
 		return "asks for its coordinator"
 	case is(c.lookDue()):
 		return "asks where its group has committed"
-	case is(c.syncDue()):
+	case is(c.syncDue()), is(c.roundDue()):
 		return "sends its commit again"
 	case is(app.pollAt, true):
 		return "the application polls"

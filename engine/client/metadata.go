@@ -2,6 +2,7 @@ package client
 
 import (
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -29,6 +30,10 @@ type metadata struct {
 	brokers   []clusterNode   // sorted by id; empty until the first answer
 	names     []kafka.NodeID  // of the same
 
+	pattern *regexp.Regexp // topics are subscribed to by it: all are asked for; nil: by name
+	byID    bool           // topics are asked for by their ids
+	ids     [][16]byte     // of those; never written once made
+
 	maxAge    kafka.Millis
 	answered  kafka.Millis // when the last answer came
 	refreshed kafka.Millis // when the last answer or failure came
@@ -41,10 +46,11 @@ type metadata struct {
 
 // topicMetadata is what a client knows of one topic.
 type topicMetadata struct {
-	name    string
-	id      [16]byte          // zero: no answer has told of the topic yet
-	leaders []leader          // by partition
-	led     []kafka.Partition // those that have a leader, sorted
+	name     string
+	id       [16]byte          // zero: no answer has told of the topic yet
+	internal bool              // it is one of the cluster's own
+	leaders  []leader          // by partition
+	led      []kafka.Partition // those that have a leader, sorted
 }
 
 // clusterNode is a broker as metadata has it.
@@ -69,11 +75,21 @@ func newMetadata(topics []string, bootstrap []kafka.NodeID, maxAge kafka.Millis)
 
 // restarted gives the metadata of a new process: it knows the bootstrap servers and which topics it wants.
 func (m *metadata) restarted(topics ...string) metadata {
-	return newMetadata(topics, m.bootstrap, m.maxAge)
+	n := newMetadata(topics, m.bootstrap, m.maxAge)
+	n.pattern, n.byID = m.pattern, m.byID
+	return n
 }
 
 // first is the topic of a client that has one.
 func (m *metadata) first() *topicMetadata { return &m.topics[0] }
+
+// firstCount is how many partitions the first topic has, 0 while none is known.
+func (m *metadata) firstCount() int {
+	if len(m.topics) == 0 {
+		return 0
+	}
+	return len(m.first().leaders)
+}
 
 // topic gives what is known of a topic, nil if the client does not want it.
 func (m *metadata) topic(name string) *topicMetadata {
@@ -158,7 +174,7 @@ func (m *metadata) ask(now kafka.Millis, c *connections) []simnet.Send {
 		return nil
 	}
 	m.waiting = true
-	return []simnet.Send{c.send(now, to, metadataRequest(m.topics), 0)}
+	return []simnet.Send{c.send(now, to, m.topicsRequest(), 0)}
 }
 
 // anyBroker gives the least loaded of the known brokers that can be reached, or of the bootstrap servers if
@@ -231,8 +247,10 @@ func (m *metadata) take(now kafka.Millis, response *kmsg.MetadataResponse, node 
 	changed := m.takeBrokers(response)
 	m.topics = slices.Clone(m.topics)
 	for _, topic := range response.Topics {
-		t := m.topic(*topic.Topic)
+		t := m.wanting(topic)
 		switch {
+		case topic.Topic == nil:
+			m.wanted = true // UNKNOWN_TOPIC_ID
 		case t == nil:
 		case topic.ErrorCode != 0:
 			m.wanted = true
@@ -261,6 +279,7 @@ func (m *metadata) takeBrokers(response *kmsg.MetadataResponse) (changed bool) {
 // takeTopic learns of a topic's partitions; it says whether anything is new.
 func (m *metadata) takeTopic(t *topicMetadata, topic kmsg.MetadataResponseTopic, node kafka.NodeID, cause uint64, j *journal.Journal) (changed bool) {
 	old := t.leaders
+	t.internal = topic.IsInternal
 	if topic.TopicID != t.id {
 		t.id, old, changed = topic.TopicID, nil, true
 	}

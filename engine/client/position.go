@@ -22,6 +22,7 @@ type assigned struct {
 	leader     leader            // whose log holds the position, as far as was checked
 	validating bool              // the position is to be compared with a new leader's log
 	given      kafka.Offset      // the position that was given up; -1: none
+	revoking   bool              // it is about to be given up: nothing is asked for, and nothing that came is returned
 	looked     bool              // of a member: the coordinator was asked what is committed
 	asking     bool              // ListOffsets or OffsetForLeaderEpoch is under way for it
 	waits      bool              // for metadata, after an error
@@ -103,7 +104,7 @@ const (
 // answer is there. Kafka's consumer goes on asking the broker that it knows.
 func (c *Consumer) needs(a *assigned) (what need, whom kafka.NodeID, at kafka.Millis) {
 	l := c.metadata.leaderOf(a.tp)
-	if a.stopped || a.asking || a.waits || l.node == "" {
+	if a.stopped || a.asking || a.waits || a.revoking || l.node == "" {
 		return needNothing, "", 0
 	}
 	from := kafka.Millis(math.MinInt64)

@@ -23,7 +23,7 @@ const (
 // noSession is the session epoch of a fetch that wants no fetch session.
 const noSession = -1
 
-func metadataRequest(topics []topicMetadata) kmsg.Request {
+func metadataRequest(topics []topicMetadata) *kmsg.MetadataRequest {
 	request := kmsg.NewPtrMetadataRequest()
 	request.Version, request.AllowAutoTopicCreation = metadataVersion, true
 	for _, t := range topics {

@@ -11,6 +11,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/prng"
 	"loglab/engine/simnet"
 )
 
@@ -22,7 +23,7 @@ type seat struct{ *table }
 func newSeat(t *testing.T, change func(*ConsumerConfig)) seat {
 	t.Helper()
 	s := seat{&table{t: t}}
-	s.consumer = NewMember("c0", []kafka.NodeID{"b1"}, 0, seatConfig(change))
+	s.consumer = NewMember("c0", []kafka.NodeID{"b1"}, 0, seatConfig(change), *prng.New(1))
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
 	s.tick(0)
 	s.waits("FindCoordinator>b1 Metadata>b1")
@@ -66,6 +67,9 @@ func (s seat) refuse(api kmsg.Key, e *kerr.Error) {
 		response.ErrorCode, response.Generation, response.MemberID = e.Code, -1, "m1"
 		s.answer(asked, response)
 	case *kmsg.SyncGroupResponse:
+		response.ErrorCode = e.Code
+		s.answer(asked, response)
+	case *kmsg.ConsumerGroupHeartbeatResponse:
 		response.ErrorCode = e.Code
 		s.answer(asked, response)
 	case *kmsg.HeartbeatResponse:

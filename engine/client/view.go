@@ -142,7 +142,7 @@ type AssignedView struct {
 
 // View gives the consumer's state.
 func (c *Consumer) View() ConsumerView {
-	v := ConsumerView{Node: c.node, Alive: !c.dead, Known: len(c.metadata.first().leaders), Refresh: c.metadata.next()}
+	v := ConsumerView{Node: c.node, Alive: !c.dead, Known: c.metadata.firstCount(), Refresh: c.metadata.next()}
 	for i := range c.partitions {
 		a := &c.partitions[i]
 		v.Partitions = append(v.Partitions, AssignedView{

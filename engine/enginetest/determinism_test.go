@@ -34,7 +34,7 @@ func draw(seed uint64) drawn {
 	spec := orders(1+rnd.IntN(12), rnd.IntN(14))
 	spec.Latency = kafka.Millis(1 + rnd.IntN(40))
 	spec.Topic.Config.SegmentBytes, spec.Topic.Config.IndexIntervalBytes = 600+rnd.IntN(3000), rnd.IntN(500)
-	spec.Group.Assignor = pick(assignor.Names())
+	spec.Group.Assignor = pick(assignor.ClientNames())
 	spec.Producers = nil
 	for range 1 + rnd.IntN(3) {
 		p := engine.ProducerSpec{Config: producer(), Workload: engine.Workload{Rate: rnd.IntN(8), Every: kafka.Millis(10 + rnd.IntN(30))}}

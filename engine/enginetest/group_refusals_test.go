@@ -49,13 +49,14 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		"max.poll.records = 0":                                        func(s *engine.Spec) { s.Groups[0].Members[0].Config.MaxPollRecords = 0 },
 		"heartbeat.interval.ms = 45000 must be below session.timeout": func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.HeartbeatInterval = 45_000 },
 		`assignor "rang" is unknown`:                                  func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = []string{"rang"} },
-		"partition.assignment.strategy is empty":                      func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = nil },
-		`auto.offset.reset = "middle"`:                                func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "middle" },
-		`"PT1X" is no duration`:                                       func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "by_duration:PT1X" },
-		"the dead-letter topic has no name":                           func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.App.OnFailure = engine.DeadLetter },
-		"a sink with a capacity needs a window":                       func(s *engine.Spec) { s.Groups[0].Sink.Capacity = 3 },
-		"members: 65":                                                 func(s *engine.Spec) { addGroup(s, "d", engine.MaxMembers) },
-		"topic u: 0 partitions":                                       func(s *engine.Spec) { addTopic(s, "u", 0) },
+		`assignor "uniform" is the broker’s: allowed are cooperative-sticky, range, roundrobin, sticky`: func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = []string{"range", "uniform"} },
+		"partition.assignment.strategy is empty":                                                        func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Assignors = nil },
+		`auto.offset.reset = "middle"`:                                                                  func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "middle" },
+		`"PT1X" is no duration`:                                                                         func(s *engine.Spec) { s.Groups[0].Members[0].Config.AutoOffsetReset = "by_duration:PT1X" },
+		"the dead-letter topic has no name":                                                             func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.App.OnFailure = engine.DeadLetter },
+		"a sink with a capacity needs a window":                                                         func(s *engine.Spec) { s.Groups[0].Sink.Capacity = 3 },
+		"members: 65":                                                                                   func(s *engine.Spec) { addGroup(s, "d", engine.MaxMembers) },
+		"topic u: 0 partitions":                                                                         func(s *engine.Spec) { addTopic(s, "u", 0) },
 	} {
 		spec := grouped(1, 1, "range")
 		change(spec)
@@ -63,6 +64,36 @@ func TestGroupsThatCannotBe(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
+}
+
+// Settings that do not go with a protocol are refused by name.
+func TestSettingsOfTheOtherProtocol(t *testing.T) {
+	for says, change := range map[string]func(*engine.Spec){
+		"group.remote.assignor cannot be set when group.protocol=classic":          func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.RemoteAssignor = "uniform" },
+		`group.protocol = "share"`:                                                 func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Protocol = "share" },
+		"session.timeout.ms cannot be set when group.protocol=consumer":            func(s *engine.Spec) { consumerMember(s).SessionTimeout = 45_000 },
+		"heartbeat.interval.ms cannot be set when group.protocol=consumer":         func(s *engine.Spec) { consumerMember(s).HeartbeatInterval = 3000 },
+		"partition.assignment.strategy cannot be set when group.protocol=consumer": func(s *engine.Spec) { consumerMember(s).Assignors = []string{"range"} },
+		"a client of group.protocol=consumer sends its heartbeats":                 func(s *engine.Spec) { consumerMember(s).HeartbeatInLoop = true },
+		"max.poll.interval.ms = 0":                                                 func(s *engine.Spec) { consumerMember(s).MaxPollInterval = 0 },
+		"it can only do one":                                                       func(s *engine.Spec) { s.Groups[0].Members[0].Config.Group.Pattern = "x.*" },
+		"the pattern \"x(\" of topics":                                             func(s *engine.Spec) { consumerMember(s).Pattern, s.Groups[0].Members[0].Config.Topics = "x(", nil },
+		`assignor "sticky" is a client’s: allowed are server-range, uniform`:       func(s *engine.Spec) { consumerMember(s).RemoteAssignor = "sticky" },
+		`assignor "range" is a client’s`:                                           func(s *engine.Spec) { consumerMember(s).RemoteAssignor = "range" },
+	} {
+		spec := grouped(1, 1, "range")
+		change(spec)
+		if _, err := engine.New(spec, 1); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+// consumerMember makes the first member one of the consumer protocol, and gives its settings.
+func consumerMember(s *engine.Spec) *engine.GroupConfig {
+	g := &s.Groups[0].Members[0].Config.Group
+	*g = engine.DefaultConsumerGroupConfig(s.Groups[0].ID)
+	return g
 }
 
 // A clone of a run with groups goes on as the run does, byte for byte.

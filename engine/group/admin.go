@@ -15,25 +15,29 @@ import (
 //
 // Source: OffsetMetadataManager.deleteOffsets, ClassicGroup.validateOffsetDelete.
 func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteRequest) {
-	g := s.c.group(request.Group)
+	g, consumers := s.c.group(request.Group), s.c.consumerGroup(request.Group)
 	refuse := func(err *kerr.Error, why string) {
 		s.refuse(m, errorResponse(request, err), refusal{request.Group, "", err, why})
 	}
+	subscribes := func(topic string) bool { return consumers.subscribes(topic) }
 	switch {
 	case request.Group == "":
 		refuse(kerr.InvalidGroupID, "the group's id is empty")
 		return
+	case consumers != nil:
 	case g == nil:
 		refuse(kerr.GroupIDNotFound, "there is no such group")
 		return
 	case g.state != Empty && g.protocolType != consumerType:
 		refuse(kerr.NonEmptyGroup, fmt.Sprintf("the group has members, and what they are assigned is not known for protocol type %q", g.protocolType))
 		return
+	default:
+		subscribes = g.subscribes
 	}
 	response := kmsg.NewPtrOffsetDeleteResponse()
 	var w pendingWrite
 	var records []Record
-	event := journal.OffsetsRemoved{Group: g.id, Why: fmt.Sprintf("%s sent OffsetDelete for them", m.From)}
+	event := journal.OffsetsRemoved{Group: request.Group, Why: fmt.Sprintf("%s sent OffsetDelete for them", m.From)}
 	for _, t := range request.Topics {
 		topic := kmsg.NewOffsetDeleteResponseTopic()
 		topic.Topic = t.Topic
@@ -41,13 +45,13 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 			part := kmsg.NewOffsetDeleteResponseTopicPartition()
 			part.Partition = p.Partition
 			tp := kafka.TopicPartition{Topic: t.Topic, Partition: kafka.Partition(p.Partition)}
-			if g.subscribes(t.Topic) {
+			if subscribes(t.Topic) {
 				part.ErrorCode = kerr.GroupSubscribedToTopic.Code
 				s.journal(journal.GroupRequestRefused{
-					API: m.API(), Group: g.id, From: m.From, Error: kerr.GroupSubscribedToTopic.Message, Why: fmt.Sprintf("members subscribe to %s, so the offset of %s stays", t.Topic, tp),
+					API: m.API(), Group: request.Group, From: m.From, Error: kerr.GroupSubscribedToTopic.Message, Why: fmt.Sprintf("members subscribe to %s, so the offset of %s stays", t.Topic, tp),
 				})
-			} else if _, found := find(s.c.offsetsOf(g.id).latest, tp); found {
-				records = append(records, forget(g.id, tp, &w))
+			} else if _, found := find(s.c.offsetsOf(request.Group).latest, tp); found {
+				records = append(records, forget(request.Group, tp, &w))
 				event.Partitions = append(event.Partitions, tp)
 			}
 			topic.Partitions = append(topic.Partitions, part)
@@ -55,17 +59,17 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 		response.Topics = append(response.Topics, topic)
 	}
 	if len(records) == 0 {
-		s.answerAfter(nil, m, response, g.id)
+		s.answerAfter(nil, m, response, request.Group)
 		return
 	}
 	s.then(event)
-	s.answerAfter(s.write(records, w), m, response, g.id)
+	s.answerAfter(s.write(records, w), m, response, request.Group)
 }
 
 // forget notes that a committed offset is gone and gives its tombstone.
 func forget(group string, tp kafka.TopicPartition, w *pendingWrite) Record {
 	w.changes = append(w.changes, change{group: group, entry: committed{tp: tp, forgotten: true}})
-	return Tombstone{Key{TypeOffsetCommit, group, tp}}.Encode()
+	return Tombstone{Key{Type: TypeOffsetCommit, Group: group, TopicPartition: tp}}.Encode()
 }
 
 // deleteGroups handles a DeleteGroups: groups without members go with their offsets.
@@ -78,10 +82,13 @@ func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest
 	for _, id := range request.Groups {
 		answer := kmsg.NewDeleteGroupsResponseGroup()
 		answer.Group = id
-		g := s.c.group(id)
+		g, consumers := s.c.group(id), s.c.consumerGroup(id)
 		var err *kerr.Error
 		why := ""
 		switch {
+		case consumers != nil && len(consumers.members) > 0:
+			err, why = kerr.NonEmptyGroup, "the group is in state "+string(consumers.state())
+		case consumers != nil:
 		case g == nil:
 			err, why = kerr.GroupIDNotFound, "there is no such group"
 		case g.state != Empty:
@@ -99,7 +106,7 @@ func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest
 			if len(event.Partitions) > 0 {
 				s.journal(event)
 			}
-			records = append(records, s.deleteGroup(g, fmt.Sprintf("%s sent DeleteGroups for it", m.From), &w))
+			records = append(records, s.deleteGroup(id, fmt.Sprintf("%s sent DeleteGroups for it", m.From), &w)...)
 		}
 		response.Groups = append(response.Groups, answer)
 	}
@@ -110,12 +117,21 @@ func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest
 	s.answerAfter(s.write(records, w), m, response, "")
 }
 
-// deleteGroup takes an empty group away and gives its tombstone.
-func (s *step) deleteGroup(g *group, why string, w *pendingWrite) Record {
-	s.c.drop(g.id)
-	w.removed = append(w.removed, g)
-	s.journal(journal.GroupDeleted{Group: g.id, Why: why})
-	return Tombstone{Key{Type: TypeGroupMetadata, Group: g.id}}.Encode()
+// deleteGroup takes an empty group away and gives its tombstones.
+func (s *step) deleteGroup(id, why string, w *pendingWrite) (records []Record) {
+	s.journal(journal.GroupDeleted{Group: id, Why: why})
+	if g := s.c.consumerGroup(id); g != nil {
+		values := g.tombstones(nil)
+		for _, v := range values {
+			records = append(records, v.Encode())
+		}
+		s.c.openSlot(id).latest = nil
+		w.replayed = append(w.replayed, replayed{id, values})
+		return records
+	}
+	w.removed = append(w.removed, s.c.group(id))
+	s.c.drop(id)
+	return []Record{Tombstone{Key{Type: TypeGroupMetadata, Group: id}}.Encode()}
 }
 
 // describeGroups handles a DescribeGroups.
@@ -131,6 +147,9 @@ func (s *step) describeGroups(m *simnet.Message, request *kmsg.DescribeGroupsReq
 			answer.State = string(Dead)
 			if request.Version >= 6 {
 				message := fmt.Sprintf("Group %s not found.", id)
+				if s.c.shownConsumer(id) != nil {
+					message = fmt.Sprintf("Group %s is not a classic group.", id)
+				}
 				answer.ErrorCode, answer.ErrorMessage = kerr.GroupIDNotFound.Code, &message
 			}
 			response.Groups = append(response.Groups, answer)
@@ -152,6 +171,54 @@ func (s *step) describeGroups(m *simnet.Message, request *kmsg.DescribeGroupsReq
 		response.Groups = append(response.Groups, answer)
 	}
 	s.answer(m, response)
+}
+
+// describeConsumerGroups handles a ConsumerGroupDescribe.
+//
+// Source: GroupMetadataManager.consumerGroupDescribe, ConsumerGroup.asDescribedGroup.
+func (s *step) describeConsumerGroups(m *simnet.Message, request *kmsg.ConsumerGroupDescribeRequest) {
+	response := kmsg.NewPtrConsumerGroupDescribeResponse()
+	for _, id := range request.Groups {
+		answer := kmsg.NewConsumerGroupDescribeResponseGroup()
+		answer.Group = id
+		g := s.c.shownConsumer(id)
+		if g == nil {
+			message := fmt.Sprintf("Group %s not found.", id)
+			if s.c.shown(id) != nil {
+				message = fmt.Sprintf("Group %s is not a consumer group.", id)
+			}
+			answer.ErrorCode, answer.ErrorMessage = kerr.GroupIDNotFound.Code, &message
+			response.Groups = append(response.Groups, answer)
+			continue
+		}
+		answer.State, answer.Epoch, answer.AssignmentEpoch, answer.AssignorName = string(g.state()), int32(g.epoch), int32(g.assignmentEpoch), s.c.preferredAssignor(g)
+		for _, k := range g.members {
+			described := kmsg.NewConsumerGroupDescribeResponseGroupMember()
+			described.MemberID, described.InstanceID, described.RackID, described.MemberEpoch = k.id, orNull(k.instance), orNull(k.rack), int32(k.epoch)
+			described.ClientID, described.ClientHost, described.SubscribedTopics, described.SubscribedTopicRegex = k.client, k.host, k.topics, &k.regex
+			target, _ := g.targetOf(k.id)
+			described.Assignment.TopicPartitions, described.TargetAssignment.TopicPartitions = s.c.described(k.assigned), s.c.described(target)
+			if described.MemberType = 1; k.classic != nil {
+				described.MemberType = 0
+			}
+			answer.Members = append(answer.Members, described)
+		}
+		response.Groups = append(response.Groups, answer)
+	}
+	s.answer(m, response)
+}
+
+// described gives partitions as ConsumerGroupDescribe has them.
+func (c *Coordinator) described(o ownership) (list []kmsg.AssignmentTopicPartition) {
+	for _, tp := range c.named(o) {
+		if n := len(list); n == 0 || list[n-1].Topic != tp.Topic {
+			t, _ := c.image.Topic(tp.Topic)
+			list = append(list, kmsg.AssignmentTopicPartition{TopicID: t.ID, Topic: tp.Topic})
+		}
+		last := &list[len(list)-1]
+		last.Partitions = append(last.Partitions, int32(tp.Partition))
+	}
+	return list
 }
 
 // errorResponse gives the response to a request that says nothing but an error.
@@ -189,6 +256,16 @@ func errorResponse(request kmsg.Request, err *kerr.Error) kmsg.Response {
 		response := kmsg.NewPtrDeleteGroupsResponse()
 		for _, id := range request.Groups {
 			answer := kmsg.NewDeleteGroupsResponseGroup()
+			answer.Group, answer.ErrorCode = id, err.Code
+			response.Groups = append(response.Groups, answer)
+		}
+		return response
+	case *kmsg.ConsumerGroupHeartbeatRequest:
+		return consumerHeartbeatError(err, "")
+	case *kmsg.ConsumerGroupDescribeRequest:
+		response := kmsg.NewPtrConsumerGroupDescribeResponse()
+		for _, id := range request.Groups {
+			answer := kmsg.NewConsumerGroupDescribeResponseGroup()
 			answer.Group, answer.ErrorCode = id, err.Code
 			response.Groups = append(response.Groups, answer)
 		}

@@ -24,6 +24,10 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 	refuse := func(err *kerr.Error, why string) {
 		s.refuse(m, errorResponse(request, err), refusal{request.Group, request.MemberID, err, why})
 	}
+	if g := s.c.consumerGroup(request.Group); g != nil {
+		s.commitToConsumerGroup(m, request, g)
+		return
+	}
 	g := s.c.group(request.Group)
 	var created []string
 	if g == nil {
@@ -48,7 +52,7 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 		}
 	}
 	w := pendingWrite{created: created}
-	records, response := s.commitRecords(m, request, g, &w)
+	records, response := s.commitRecords(m, request, g.id, &w)
 	if len(records) == 0 {
 		g.written = g.written || created != nil
 		s.answerAfter(nil, m, response, g.id)
@@ -58,7 +62,7 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 }
 
 // commitRecords makes a record for each partition, and the response.
-func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, g *group, w *pendingWrite) (records []Record, response *kmsg.OffsetCommitResponse) {
+func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, group string, w *pendingWrite) (records []Record, response *kmsg.OffsetCommitResponse) {
 	response = kmsg.NewPtrOffsetCommitResponse()
 	now := s.at()
 	expires := kafka.NoTimestamp
@@ -76,7 +80,7 @@ func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitReques
 			if size := len(utf16.Encode([]rune(metadata))); size > s.c.config.MetadataMaxBytes {
 				part.ErrorCode = kerr.OffsetMetadataTooLarge.Code
 				s.journal(journal.GroupRequestRefused{
-					API: m.API(), Group: g.id, Member: kafka.MemberID(request.MemberID), From: m.From, Error: kerr.OffsetMetadataTooLarge.Message,
+					API: m.API(), Group: group, Member: kafka.MemberID(request.MemberID), From: m.From, Error: kerr.OffsetMetadataTooLarge.Message,
 					Why: fmt.Sprintf("the metadata beside the offset of %s has %s characters, more than offset.metadata.max.bytes = %s",
 						tp, kafka.Thousands(size), kafka.Thousands(s.c.config.MetadataMaxBytes)),
 				})
@@ -85,14 +89,60 @@ func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitReques
 					tp: tp, offset: kafka.Offset(p.Offset), epoch: max(kafka.LeaderEpoch(p.LeaderEpoch), kafka.NoLeaderEpoch), metadata: metadata,
 					at: now, expires: expires, topicID: topic.TopicID,
 				}
-				w.changes = append(w.changes, change{g.id, entry, request.MemberID, kafka.GenerationID(request.Generation)})
-				records = append(records, entry.record(g.id))
+				w.changes = append(w.changes, change{group, entry, request.MemberID, kafka.GenerationID(request.Generation)})
+				records = append(records, entry.record(group))
 			}
 			answer.Partitions = append(answer.Partitions, part)
 		}
 		response.Topics = append(response.Topics, answer)
 	}
 	return records, response
+}
+
+// commitToConsumerGroup handles a commit to a group of the consumer protocol. It has to name the member epoch in which
+// the member is; it does not extend its session.
+//
+// Source: ConsumerGroup.validateOffsetCommit.
+func (s *step) commitToConsumerGroup(m *simnet.Message, r *kmsg.OffsetCommitRequest, g *consumerGroup) {
+	err, why := s.validateEpoch(g, r)
+	if err != nil {
+		s.refuse(m, errorResponse(r, err), refusal{r.Group, r.MemberID, err, why})
+		return
+	}
+	var w pendingWrite
+	records, response := s.commitRecords(m, r, g.id, &w)
+	if len(records) == 0 {
+		s.answerAfter(nil, m, response, g.id)
+		return
+	}
+	s.answerAfter(s.write(records, w), m, response, g.id)
+}
+
+func (s *step) validateEpoch(g *consumerGroup, r *kmsg.OffsetCommitRequest) (*kerr.Error, string) {
+	if r.Generation < 0 && len(g.members) == 0 || s.c.config.Sabotage == sabotage.OldCommitsAccepted {
+		return nil, ""
+	}
+	k := g.member(r.MemberID)
+	if k == nil {
+		return kerr.UnknownMemberID, "the group has no such member; it is in state " + string(g.state())
+	}
+	if k.classic == nil && r.Version < groupNotFoundFrom {
+		return kerr.UnsupportedVersion, "a member of the consumer protocol commits by version 9 or above"
+	}
+	return k.sameEpoch(r.Generation)
+}
+
+// sameEpoch refuses a request of a member that names another epoch than the one that it is in.
+//
+// Source: ConsumerGroup.validateMemberEpoch.
+func (k *consumerMember) sameEpoch(named int32) (*kerr.Error, string) {
+	switch {
+	case named == int32(k.epoch):
+		return nil, ""
+	case k.classic != nil:
+		return kerr.IllegalGeneration, fmt.Sprintf("it names generation %d, its member epoch is %d", named, k.epoch)
+	}
+	return kerr.StaleMemberEpoch, fmt.Sprintf("it names member epoch %d, it is in epoch %d", named, k.epoch)
 }
 
 func (c committed) record(group string) Record {
@@ -138,7 +188,12 @@ func (s *step) fetchOffsets(m *simnet.Message, request *kmsg.OffsetFetchRequest)
 	for _, asked := range groupsOf(request) {
 		answer := kmsg.NewOffsetFetchResponseGroup()
 		answer.Group = asked.Group
-		answer.Topics = s.c.fetchGroup(asked, latest)
+		if err, why := s.c.validateFetch(asked, latest); err != nil {
+			answer.ErrorCode = err.Code
+			s.journal(journal.GroupRequestRefused{API: m.API(), Group: asked.Group, Member: kafka.MemberID(orEmpty(asked.MemberID)), From: m.From, Error: err.Message, Why: why})
+		} else {
+			answer.Topics = s.c.fetchGroup(asked, latest)
+		}
 		if request.Version < groupsFrom {
 			response.Topics = oneGroup(answer.Topics)
 			continue
@@ -154,6 +209,29 @@ func (s *step) fetchOffsets(m *simnet.Message, request *kmsg.OffsetFetchRequest)
 		return
 	}
 	s.answer(m, response)
+}
+
+// validateFetch refuses a member of a group of the consumer protocol that is not where it believes to be. Who names no
+// member is told.
+//
+// Source: ConsumerGroup.validateOffsetFetch.
+func (c *Coordinator) validateFetch(asked kmsg.OffsetFetchRequestGroup, latest bool) (*kerr.Error, string) {
+	sl := c.slot(asked.Group)
+	if sl == nil || asked.MemberID == nil && asked.MemberEpoch < 0 {
+		return nil, ""
+	}
+	g := sl.visible
+	if latest {
+		g = sl.latest
+	}
+	if g == nil {
+		return nil, ""
+	}
+	k := g.member(orEmpty(asked.MemberID))
+	if k == nil {
+		return kerr.UnknownMemberID, "the group has no such member"
+	}
+	return k.sameEpoch(asked.MemberEpoch)
 }
 
 // groupsFrom is the version of OffsetFetch from which on it can ask for several groups.
@@ -193,9 +271,9 @@ func (c *Coordinator) fetchGroup(asked kmsg.OffsetFetchRequestGroup, latest bool
 	var list []committed
 	o := c.offsetsOf(asked.Group)
 	switch {
-	case latest && c.group(asked.Group) != nil:
+	case latest && (c.group(asked.Group) != nil || c.consumerGroup(asked.Group) != nil):
 		list = o.latest
-	case !latest && c.shown(asked.Group) != nil:
+	case !latest && (c.shown(asked.Group) != nil || c.shownConsumer(asked.Group) != nil):
 		list = o.visible
 	}
 	if asked.Topics == nil {

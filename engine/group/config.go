@@ -21,6 +21,13 @@ type Config struct {
 	CommitTimeout          kafka.Millis    // offsets.commit.timeout.ms
 	MetadataMaxBytes       int             // offset.metadata.max.bytes
 	Sabotage               sabotage.Rule
+
+	ConsumerSessionTimeout    kafka.Millis    // group.consumer.session.timeout.ms
+	ConsumerHeartbeatInterval kafka.Millis    // group.consumer.heartbeat.interval.ms
+	ConsumerMaxSize           int             // group.consumer.max.size
+	Assignors                 []string        // group.consumer.assignors, by Kafka's names; the first is the default
+	MigrationPolicy           MigrationPolicy // group.consumer.migration.policy
+	RegexRefreshInterval      kafka.Millis    // group.consumer.regex.refresh.interval.ms
 }
 
 // DefaultConfig gives the defaults of Kafka 4.2.
@@ -30,5 +37,7 @@ func DefaultConfig() Config {
 	return Config{
 		InitialRebalanceDelay: 3000, MinSessionTimeout: 6000, MaxSessionTimeout: 1_800_000, MaxSize: 1<<31 - 1,
 		OffsetsRetention: 7 * 24 * 3_600_000, RetentionCheckInterval: 600_000, CommitTimeout: 5000, MetadataMaxBytes: 4096,
+		ConsumerSessionTimeout: 45_000, ConsumerHeartbeatInterval: 5000, ConsumerMaxSize: 1<<31 - 1, Assignors: []string{"uniform", rangeOnWire},
+		MigrationPolicy: Bidirectional, RegexRefreshInterval: 600_000,
 	}
 }

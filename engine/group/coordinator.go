@@ -10,6 +10,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/metadata"
 	"loglab/engine/prng"
 	"loglab/engine/simnet"
 )
@@ -19,7 +20,11 @@ type Coordinator struct {
 	config *Config // only read
 	rnd    prng.Rand
 
-	groups  []*group  // by id, with what is being written
+	image     *metadata.Image // of the cluster, as the broker knows it; only read
+	newTopics kafka.Offset    // the image's offset when topics were made last
+
+	groups  []*group  // classic ones by id, with what is being written
+	slots   []*slot   // groups of the consumer protocol, by id
 	offsets []offsets // by group
 	writes  []pendingWrite
 	lastID  uint64 // of a write
@@ -32,7 +37,7 @@ type Coordinator struct {
 
 // New makes the coordinator of a partition with nothing in it. Rnd draws the ids of members.
 func New(config *Config, rnd prng.Rand) *Coordinator {
-	return &Coordinator{config: config, rnd: rnd}
+	return &Coordinator{config: config, rnd: rnd, image: &metadata.Image{}, newTopics: -1}
 }
 
 // Clone gives a coordinator in the same state. Bytes and lists of offsets are shared, as nobody writes them.
@@ -41,6 +46,10 @@ func (c *Coordinator) Clone() *Coordinator {
 	n.groups = make([]*group, len(c.groups))
 	for i, g := range c.groups {
 		n.groups[i] = g.clone()
+	}
+	n.slots = make([]*slot, len(c.slots))
+	for i, sl := range c.slots {
+		n.slots[i] = sl.clone()
 	}
 	n.offsets = slices.Clone(c.offsets)
 	n.writes = slices.Clone(c.writes)
@@ -134,6 +143,8 @@ func (c *Coordinator) Receive(now kafka.Millis, m *simnet.Message, cause uint64,
 		s.heartbeat(m, request)
 	case *kmsg.LeaveGroupRequest:
 		s.leaveGroup(m, request)
+	case *kmsg.ConsumerGroupHeartbeatRequest:
+		s.consumerHeartbeat(m, request)
 	case *kmsg.OffsetCommitRequest:
 		s.commitOffsets(m, request)
 	case *kmsg.OffsetFetchRequest:
@@ -144,6 +155,8 @@ func (c *Coordinator) Receive(now kafka.Millis, m *simnet.Message, cause uint64,
 		s.deleteGroups(m, request)
 	case *kmsg.DescribeGroupsRequest:
 		s.describeGroups(m, request)
+	case *kmsg.ConsumerGroupDescribeRequest:
+		s.describeConsumerGroups(m, request)
 	default:
 		panic(fmt.Sprintf("group: %s is not for a group coordinator", m.API()))
 	}

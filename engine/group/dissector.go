@@ -163,10 +163,11 @@ func (d *dissector) blob(name, meaning string) []byte {
 	return d.take(name, n, func(raw []byte) (string, string) { return record.Printable(raw), meaning })
 }
 
-// tags reads the tagged fields that end a flexible struct; only topicId of a committed offset is known.
-func (d *dissector) tags() (topicID [16]byte) {
+// tags reads the tagged fields that end a flexible struct. Known reads those that it knows, of the given size, and
+// says whether it did; nil: none are known.
+func (d *dissector) tags(known func(tag uint64, size int) bool) {
 	if !d.flex {
-		return topicID
+		return
 	}
 	n := d.uvarint("taggedFields", func(v uint64) string { return kafka.Count(int(v), "tagged field") })
 	last := int64(-1)
@@ -178,17 +179,19 @@ func (d *dissector) tags() (topicID [16]byte) {
 		}
 		last = int64(tag)
 		if d.err != nil {
-			return topicID
+			return
 		}
-		if tag == 0 && d.prefix == "" && size == 16 {
-			copy(topicID[:], d.take("topicId", 16, func(raw []byte) (string, string) {
-				return hex.EncodeToString(raw), "the topic that had this name when the offset was committed"
-			}))
+		if known != nil && known(tag, int(size)) {
 			continue
 		}
 		d.take("taggedField", int(size), func(raw []byte) (string, string) { return record.Printable(raw), "not known here" })
 	}
-	return topicID
+}
+
+// uuid reads the id of a topic.
+func (d *dissector) uuid(name, meaning string) (id [16]byte) {
+	copy(id[:], d.take(name, 16, func(raw []byte) (string, string) { return hex.EncodeToString(raw), meaning }))
+	return id
 }
 
 func (d *dissector) key() Key {
@@ -199,6 +202,9 @@ func (d *dissector) key() Key {
 		case TypeGroupMetadata:
 			return "a classic group"
 		}
+		if meaning := consumerRecordMeaning(v); meaning != "" {
+			return meaning
+		}
 		return "a record of another kind"
 	})}
 	switch k.Type {
@@ -206,8 +212,14 @@ func (d *dissector) key() Key {
 		k.Group = d.text("group", "the group's id", false)
 		k.TopicPartition.Topic = d.text("topic", "the topic's name", false)
 		k.TopicPartition.Partition = kafka.Partition(d.int32("partition", says("the partition")))
-	case TypeGroupMetadata:
+	case TypeGroupMetadata, TypeConsumerGroupMetadata, TypeConsumerGroupPartitionMetadata, TypeTargetAssignmentMetadata:
 		k.Group = d.text("group", "the group's id", false)
+	case TypeConsumerGroupMemberMetadata, TypeTargetAssignmentMember, TypeCurrentMemberAssignment:
+		k.Group = d.text("group", "the group's id", false)
+		k.Member = kafka.MemberID(d.text("memberId", "the member's id", false))
+	case TypeRegularExpression:
+		k.Group = d.text("group", "the group's id", false)
+		k.Regex = d.text("regularExpression", "the pattern", false)
 	default:
 		d.take("key", len(d.bytes)-d.at, func(raw []byte) (string, string) { return record.Printable(raw), "not taken apart" })
 	}
@@ -220,6 +232,8 @@ func (d *dissector) value(key Key) Value {
 		return d.offsetCommit(key)
 	case TypeGroupMetadata:
 		return d.groupMetadata(key)
+	case TypeConsumerGroupMetadata, TypeConsumerGroupMemberMetadata, TypeTargetAssignmentMetadata, TypeTargetAssignmentMember, TypeCurrentMemberAssignment, TypeRegularExpression:
+		return d.consumerValue(key)
 	}
 	d.fail("records of type %d are not known", key.Type)
 	return nil
@@ -251,7 +265,13 @@ func (d *dissector) offsetCommit(key Key) OffsetCommitRecord {
 	if r.Version == 1 {
 		r.ExpireTimestamp = kafka.Timestamp(d.int64("expireTimestamp", wallClock("when it expires")))
 	}
-	r.TopicID = d.tags()
+	d.tags(func(tag uint64, size int) bool {
+		if tag != 0 || size != 16 {
+			return false
+		}
+		r.TopicID = d.uuid("topicId", "the topic that had this name when the offset was committed")
+		return true
+	})
 	return r
 }
 
@@ -280,7 +300,7 @@ func (d *dissector) groupMetadata(key Key) GroupMetadataRecord {
 		r.Members = append(r.Members, d.memberOf(r.Version))
 	}
 	d.prefix = ""
-	d.tags()
+	d.tags(nil)
 	return r
 }
 
@@ -299,7 +319,7 @@ func (d *dissector) memberOf(version int16) MemberRecord {
 	m.Subscription = d.blob("subscription", "what the member sent for the assignor: "+subscriptionText)
 	m.Assignment = d.blob("assignment", "what the leader gave the member: a version, topics with partitions, and data of the assignor")
 	if d.flex {
-		d.tags()
+		d.tags(nil)
 	}
 	return m
 }

@@ -1,30 +1,46 @@
-// Package group is the group coordinator of one partition of __consumer_offsets: the classic protocol of consumer
-// groups, and committed offsets.
+// Package group is the group coordinator of one partition of __consumer_offsets: the classic and the consumer protocol
+// of consumer groups, and committed offsets.
 //
 // A coordinator is a state machine. Receive takes a delivered request, Written the news of a write, Tick lets its
 // timers fire, NextDue says when the next one does. They return what the coordinator wants done, see [Effects]: the
 // broker that leads the partition appends the records and sends the answers. A coordinator never sends and never
 // writes by itself. What it holds is the replay of its partition's log: [Coordinator.Load] builds it from there.
 //
-// It serves JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit, OffsetFetch, OffsetDelete, DescribeGroups and
-// DeleteGroups. The states of a group are Empty, PreparingRebalance (the join phase), CompletingRebalance (the leader
-// divides the partitions) and Stable.
+// It serves JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ConsumerGroupHeartbeat, OffsetCommit, OffsetFetch, OffsetDelete,
+// DescribeGroups, ConsumerGroupDescribe and DeleteGroups.
+//
+// The states of a classic group are Empty, PreparingRebalance (the join phase), CompletingRebalance (the leader divides
+// the partitions) and Stable; see state.go, join.go, rebalance.go, sync.go.
+//
+// A group of the consumer protocol (KIP-848) is a value made by its records (consumer_group.go), held in a slot
+// (consumer_slot.go) as it is written and with what is being written. A heartbeat (consumer_heartbeat.go) may raise the
+// group epoch; then the coordinator divides the partitions anew: that is the target assignment (consumer_epoch.go). Each
+// member comes to it by its own heartbeats (consumer_reconcile.go): it lets go first, and is given what nobody owns. Its
+// states are Empty, Assigning, Reconciling and Stable. Members that use the classic protocol can be in such a group
+// (consumer_classic.go), and a group changes from one protocol to the other while it works (consumer_convert.go).
 //
 // What a request changes holds at once for the next request. Who asked is answered when it is written, and who only
 // reads sees what is written: a heartbeat too is answered after the writes before it. JoinGroup and SyncGroup wait for
 // other members instead, and the leader's assignment for its record.
 //
-// Invariants: the generation of a group rises by one at the end of each join phase and never falls; no request is
+// Invariants: the generation of a classic group rises by one at the end of each join phase and never falls; no request is
 // answered twice; members have different ids, and static members different instances; the leader of a group with
-// members is one of them; in CompletingRebalance no JoinGroup waits, in Stable no SyncGroup.
+// members is one of them; in CompletingRebalance no JoinGroup waits, in Stable no SyncGroup. A partition is owned by one member of a group at
+// most, also while it is to be given up; group epoch, assignment epoch and member epochs do not fall.
 //
 // Simplified: members are gone through in the order in which they joined, also where the next leader is chosen; Kafka
 // goes by the order of its hash table of their ids.
 //
 // Simplified: a client's client.id and its address are the name of its node, the address as "/c1".
 //
-// Simplified: groups of the consumer protocol, share and streams groups, and offsets committed in transactions are
-// not coordinated. Their records are passed over.
+// Simplified: share and streams groups, and offsets committed in transactions are not coordinated. Their records are
+// passed over.
+//
+// Simplified: of server assignors that equally many members ask for, uniform is taken; Kafka takes the one that its hash
+// table has first.
+//
+// Simplified: the settings of the consumer protocol are the broker's; Kafka lets one set its session timeout and its
+// heartbeat interval for a single group too.
 //
 // Simplified: each request and timer writes a batch of its own; Kafka's coordinator puts the writes of requests that
 // came together into one.

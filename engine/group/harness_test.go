@@ -176,6 +176,8 @@ func (r *run) code(m *simnet.Message) string {
 		return errorName(a.Groups[0].ErrorCode)
 	case *kmsg.DescribeGroupsResponse:
 		return errorName(a.Groups[0].ErrorCode)
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		return errorName(a.ErrorCode)
 	}
 	return "another answer"
 }

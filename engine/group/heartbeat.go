@@ -22,6 +22,10 @@ func (s *step) heartbeat(m *simnet.Message, request *kmsg.HeartbeatRequest) {
 		refuse(kerr.InvalidGroupID, "the group's id is empty")
 		return
 	}
+	if g := s.c.consumerGroup(request.Group); g != nil {
+		s.classicBeats(m, request, g)
+		return
+	}
 	g := s.c.group(request.Group)
 	if g == nil {
 		refuse(kerr.UnknownMemberID, "there is no such group")
@@ -64,13 +68,13 @@ func (s *step) leaveGroup(m *simnet.Message, request *kmsg.LeaveGroupRequest) {
 		s.refuse(m, response, refusal{request.Group, "", kerr.InvalidGroupID, "the group's id is empty"})
 		return
 	}
-	leaving := request.Members
-	if request.Version < 3 {
-		leaving = []kmsg.LeaveGroupRequestMember{{MemberID: request.MemberID}}
+	if g := s.c.consumerGroup(request.Group); g != nil {
+		s.classicLeaves(m, request, g)
+		return
 	}
 	g := s.c.group(request.Group)
 	left := ""
-	for _, l := range leaving {
+	for _, l := range leavingIn(request) {
 		answer := kmsg.NewLeaveGroupResponseMember()
 		answer.MemberID, answer.InstanceID = l.MemberID, l.InstanceID
 		err, why := s.leave(g, l, m.From)
@@ -88,7 +92,7 @@ func (s *step) leaveGroup(m *simnet.Message, request *kmsg.LeaveGroupRequest) {
 		}
 		response.Members = append(response.Members, answer)
 	}
-	if request.Version < 3 {
+	if request.Version < leaveMembersFrom {
 		response.ErrorCode, response.Members = response.Members[0].ErrorCode, nil
 	}
 	if g == nil {
@@ -105,6 +109,17 @@ func (s *step) leaveGroup(m *simnet.Message, request *kmsg.LeaveGroupRequest) {
 		}
 	}
 	s.answerAfter(w, m, response, g.id)
+}
+
+// leaveMembersFrom is the version of LeaveGroup from which on it can name several members.
+const leaveMembersFrom = 3
+
+// leavingIn gives the members that a LeaveGroup names.
+func leavingIn(r *kmsg.LeaveGroupRequest) []kmsg.LeaveGroupRequestMember {
+	if r.Version < leaveMembersFrom {
+		return []kmsg.LeaveGroupRequestMember{{MemberID: r.MemberID}}
+	}
+	return r.Members
 }
 
 // leave takes one member out that a LeaveGroup names.

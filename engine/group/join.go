@@ -1,6 +1,8 @@
 package group
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,12 +55,21 @@ func (s *step) joinGroup(m *simnet.Message, request *kmsg.JoinGroupRequest) {
 			kafka.Thousands(session), kafka.Thousands(c.MinSessionTimeout), kafka.Thousands(c.MaxSessionTimeout))
 		return
 	}
+	if g := s.c.consumerGroup(request.Group); g != nil && len(g.members) > 0 {
+		s.classicJoins(m, request, g)
+		return
+	}
 	g := s.c.group(request.Group)
 	created := g == nil
+	var before []Value
 	if created {
 		if request.MemberID != "" {
 			s.refuseJoin(m, request, request.MemberID, kerr.UnknownMemberID, "there is no such group, so its member id is of one that is gone")
 			return
+		}
+		if empty := s.c.consumerGroup(request.Group); empty != nil {
+			s.then(journal.GroupConverted{Group: empty.id, To: string(Classic), Why: "it was an empty group of the consumer protocol, and a member of the classic protocol joins"})
+			before = empty.tombstones(nil)
 		}
 		g = s.create(request.Group)
 	}
@@ -76,8 +87,7 @@ func (s *step) joinGroup(m *simnet.Message, request *kmsg.JoinGroupRequest) {
 	}
 	if created {
 		// The record makes the group known to who only reads, and to the next coordinator.
-		record := GroupMetadataRecord{Group: g.id, StateTimestamp: g.since}
-		w := s.write([]Record{record.Encode()}, pendingWrite{about: g.id, created: []string{g.id}})
+		w := s.writeValues(g.id, append(before, GroupMetadataRecord{Group: g.id, StateTimestamp: g.since}), pendingWrite{about: g.id, created: []string{g.id}})
 		s.wait(w, deferred{done: groupCreated, request: m, group: g.id})
 	}
 }
@@ -98,14 +108,31 @@ func (s *step) accepts(g *group, memberID string) bool {
 
 // newMemberID draws an id: the client's, or for a static member the instance's, with a UUID behind.
 func (s *step) newMemberID(m *simnet.Message, instance string) string {
-	hi, lo := s.c.rnd.Uint64(), s.c.rnd.Uint64()
-	hi = hi&^0xf000 | 0x4000     // version 4
-	lo = lo&^(3<<62) | (2 << 62) // variant 2
+	hi, lo := s.uuid()
 	name := instance
 	if name == "" {
 		name = string(m.From)
 	}
 	return fmt.Sprintf("%s-%08x-%04x-%04x-%04x-%012x", name, hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&(1<<48-1))
+}
+
+// uuid draws a random one: version 4, variant 2.
+func (s *step) uuid() (hi, lo uint64) {
+	hi, lo = s.c.rnd.Uint64(), s.c.rnd.Uint64()
+	return hi&^0xf000 | 0x4000, lo&^(3<<62) | (2 << 62)
+}
+
+// newUUID draws the id of a member as Kafka writes one that it made itself: 22 characters of base64.
+//
+// Source: Uuid.randomUuid, which never gives one that begins with a dash.
+func (s *step) newUUID() string {
+	for {
+		hi, lo := s.uuid()
+		text := base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, hi), lo))
+		if text[0] != '-' {
+			return text
+		}
+	}
 }
 
 // joinNew handles a JoinGroup without a member id.

@@ -28,7 +28,17 @@ func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[Record], cause uin
 			s.replay(value)
 		}
 	}
-	event.Groups = len(c.groups)
+	event.Groups = len(c.groups) + len(c.slots)
+	for _, sl := range c.slots {
+		event.Members += len(sl.latest.members)
+		for _, m := range sl.latest.members {
+			t := sl.timersOf(m.id)
+			t.session = s.after(c.config.ConsumerSessionTimeout)
+			if m.state == UnrevokedPartitions {
+				t.revoke, t.revokeEpoch = s.after(m.rebalanceTimeout), m.epoch
+			}
+		}
+	}
 	for _, g := range c.groups {
 		event.Members += len(g.members)
 		for _, m := range g.members {
@@ -50,9 +60,13 @@ func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[Record], cause uin
 }
 
 func (s *step) replay(value Value) {
+	if ofConsumerProtocol(value.key()) {
+		s.replayConsumer(value)
+		return
+	}
 	switch v := value.(type) {
 	case OffsetCommitRecord:
-		if s.c.group(v.Group) == nil {
+		if s.c.group(v.Group) == nil && s.c.consumerGroup(v.Group) == nil {
 			s.create(v.Group).written = true // a simple group
 		}
 		s.replayOffset(v.Group, committed{
@@ -70,6 +84,19 @@ func (s *step) replay(value Value) {
 			s.replayOffset(v.Key.Group, committed{tp: v.Key.TopicPartition, forgotten: true})
 		}
 	}
+}
+
+// replayConsumer replays a record of the consumer protocol. A group that had only offsets before is one of that
+// protocol then.
+func (s *step) replayConsumer(value Value) {
+	id := value.key().Group
+	sl := s.c.openSlot(id)
+	sl.latest = sl.latest.replay(value)
+	sl.visible = sl.latest
+	if sl.latest != nil {
+		s.c.drop(id)
+	}
+	s.c.closeSlots()
 }
 
 func (s *step) replayOffset(group string, entry committed) {
@@ -129,7 +156,7 @@ func (c *Coordinator) Resign(now kafka.Millis, cause uint64, j *journal.Journal)
 			}
 		}
 	}
-	s.then(journal.CoordinatorResigned{Groups: len(c.groups), Answered: waiting})
+	s.then(journal.CoordinatorResigned{Groups: len(c.groups) + len(c.slots), Answered: waiting})
 	for _, g := range c.groups {
 		s.answerAll(g, kerr.NotCoordinator)
 	}
@@ -140,7 +167,7 @@ func (c *Coordinator) Resign(now kafka.Millis, cause uint64, j *journal.Journal)
 			}
 		}
 	}
-	c.groups, c.offsets, c.writes = nil, nil, nil
+	c.groups, c.slots, c.offsets, c.writes = nil, nil, nil, nil
 	return s.end()
 }
 

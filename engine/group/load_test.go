@@ -54,14 +54,14 @@ func TestLoad(t *testing.T) {
 func TestLoadPassesOver(t *testing.T) {
 	config := DefaultConfig()
 	orders := kafka.TopicPartition{Topic: "orders"}
-	key := Key{TypeOffsetCommit, "g", orders}
+	key := Key{Type: TypeOffsetCommit, Group: "g", TopicPartition: orders}
 	records := []Record{
 		OffsetCommitRecord{Group: "g", TopicPartition: orders, Offset: 5, ExpireTimestamp: -1}.Encode(),
 		{Key: []byte{0, 3, 0, 1, 'g'}, Value: []byte{0, 0}},
 		{Key: []byte{1}, Value: []byte{1}},
 		{Key: key.encode(), Value: []byte{0, 9}},
 		OffsetCommitRecord{Group: "h", TopicPartition: orders, Offset: 6, ExpireTimestamp: -1}.Encode(),
-		Tombstone{Key{TypeOffsetCommit, "h", orders}}.Encode(),
+		Tombstone{Key{Type: TypeOffsetCommit, Group: "h", TopicPartition: orders}}.Encode(),
 		GroupMetadataRecord{Group: "k", Generation: 3}.Encode(),
 		Tombstone{Key{Type: TypeGroupMetadata, Group: "k"}}.Encode(),
 	}

@@ -180,7 +180,7 @@ func (s *step) removeMember(g *group, m *member, why string) {
 	}
 	m.join = parked{}
 	g.remove(m.id)
-	s.then(journal.MemberRemoved{Group: g.id, Member: kafka.MemberID(m.id), Static: kafka.GroupInstanceID(m.instance), Why: why, Members: len(g.members)})
+	s.then(journal.MemberRemoved{Group: g.id, Member: kafka.MemberID(m.id), Static: kafka.GroupInstanceID(m.instance), Why: why, Members: len(g.members), Host: nodeOf(m.host)})
 }
 
 // sessionTimer removes a member of which nothing was heard. Who waits for an answer is alive, but not for ever if it

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -12,8 +13,8 @@ import (
 // ErrUnreadable says that bytes are no key or value that this package can read.
 var ErrUnreadable = errors.New("unreadable record")
 
-// The record types of __consumer_offsets that this package writes and reads. Each key begins with its type, each
-// value with a version of its own.
+// The record types of __consumer_offsets that this package writes and reads, with those in consumer_records.go. Each key
+// begins with its type, each value with a version of its own.
 //
 // Source: CoordinatorRecordType, OffsetCommitKey.json, GroupMetadataKey.json.
 const (
@@ -33,9 +34,12 @@ type Key struct {
 	Type           int16
 	Group          string
 	TopicPartition kafka.TopicPartition // of a committed offset; else zero
+	Member         kafka.MemberID       // of a member of the consumer protocol; else empty
+	Regex          string               // of a pattern that such members subscribe to; else empty
 }
 
-// Value is a decoded value: an [OffsetCommitRecord], a [GroupMetadataRecord] or a [Tombstone].
+// Value is a decoded value: an [OffsetCommitRecord], a [GroupMetadataRecord], one of the records of the consumer
+// protocol or a [Tombstone].
 type Value interface {
 	// Encode gives the record as Kafka 4.2 writes it.
 	Encode() Record
@@ -124,12 +128,29 @@ func (r GroupMetadataRecord) Encode() Record {
 func (t Tombstone) Encode() Record { return Record{Key: t.Key.encode()} }
 
 func (k Key) encode() []byte {
-	if k.Type == TypeGroupMetadata {
+	switch k.Type {
+	case TypeGroupMetadata:
 		key := kmsg.GroupMetadataKey{Version: k.Type, Group: k.Group}
 		return key.AppendTo(nil)
+	case TypeConsumerGroupMetadata, TypeConsumerGroupPartitionMetadata, TypeTargetAssignmentMetadata:
+		return appendText(beginKey(k.Type), k.Group)
+	case TypeConsumerGroupMemberMetadata, TypeTargetAssignmentMember, TypeCurrentMemberAssignment:
+		return appendText(appendText(beginKey(k.Type), k.Group), string(k.Member))
+	case TypeRegularExpression:
+		return appendText(appendText(beginKey(k.Type), k.Group), k.Regex)
 	}
 	key := kmsg.OffsetCommitKey{Version: k.Type, Group: k.Group, Topic: k.TopicPartition.Topic, Partition: int32(k.TopicPartition.Partition)}
 	return key.AppendTo(nil)
+}
+
+// beginKey begins a key.
+func beginKey(recordType int16) []byte {
+	return binary.BigEndian.AppendUint16(nil, uint16(recordType))
+}
+
+// appendText appends a string of a key.
+func appendText(key []byte, text string) []byte {
+	return append(binary.BigEndian.AppendUint16(key, uint16(len(text))), text...)
 }
 
 func orNull(text string) *string {

@@ -92,9 +92,9 @@ func TestVectors(t *testing.T) {
 
 // Keys and values of other kinds.
 func TestUnreadable(t *testing.T) {
-	other := unhex(t, "0003000167")
+	other := unhex(t, "000a000167")
 	key, err := DecodeKey(other)
-	if err != nil || key != (Key{Type: 3}) {
+	if err != nil || key != (Key{Type: 10}) {
 		t.Errorf("%+v, %v", key, err)
 	}
 	if _, err := DecodeValue(key, []byte{0, 0}); !errors.Is(err, ErrUnreadable) {

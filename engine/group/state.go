@@ -287,16 +287,22 @@ func (g *group) vote() (protocol string, ballots []ballot) {
 			break
 		}
 	}
+	won := winner(ballots)
+	if won < 0 {
+		return "", nil
+	}
+	return ballots[won].protocol, ballots
+}
+
+// winner gives the place of the assignor with most votes, -1 if there is none.
+func winner(ballots []ballot) int {
 	won := -1
 	for i, b := range ballots {
 		if won < 0 || b.votes > ballots[won].votes || b.votes == ballots[won].votes && bucketOf(b.protocol) < bucketOf(ballots[won].protocol) {
 			won = i
 		}
 	}
-	if won < 0 {
-		return "", nil
-	}
-	return ballots[won].protocol, ballots
+	return won
 }
 
 // bucketOf is where a Java HashMap of up to 12 entries keeps a name. Of assignors with equally many votes Kafka takes

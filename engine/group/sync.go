@@ -35,6 +35,10 @@ func (s *step) syncGroup(m *simnet.Message, request *kmsg.SyncGroupRequest) {
 		refuse(kerr.InvalidGroupID, "the group's id is empty")
 		return
 	}
+	if g := s.c.consumerGroup(request.Group); g != nil {
+		s.classicSyncs(m, request, g)
+		return
+	}
 	g := s.c.group(request.Group)
 	if g == nil || g.state == Empty {
 		refuse(kerr.UnknownMemberID, "the group does not exist or has no member")

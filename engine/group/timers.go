@@ -1,6 +1,8 @@
 package group
 
 import (
+	"slices"
+
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
@@ -16,7 +18,7 @@ func (c *Coordinator) setNext(now kafka.Millis) {
 			next = t
 		}
 	}
-	if !c.resigned && len(c.groups) > 0 {
+	if !c.resigned && c.hasGroups() {
 		c.skipChecks(now)
 		earliest(timer{c.check, true})
 	}
@@ -30,12 +32,26 @@ func (c *Coordinator) setNext(now kafka.Millis) {
 			earliest(timer{p.expires, true})
 		}
 	}
+	for _, sl := range c.slots {
+		for i := range sl.timers {
+			t := &sl.timers[i]
+			earliest(t.session)
+			earliest(t.revoke)
+			earliest(t.join)
+			earliest(t.sync)
+		}
+	}
 	for i := range c.writes {
 		for k := range c.writes[i].waiting {
 			earliest(timer{c.writes[i].waiting[k].deadline, true})
 		}
 	}
 	c.next = next
+}
+
+// hasGroups says whether there is a group.
+func (c *Coordinator) hasGroups() bool {
+	return len(c.groups) > 0 || slices.ContainsFunc(c.slots, func(sl *slot) bool { return sl.latest != nil })
 }
 
 // skipChecks leaves out the checks that came while there was no group; the times of the others stay.
@@ -47,8 +63,8 @@ func (c *Coordinator) skipChecks(now kafka.Millis) {
 }
 
 // Tick lets the timers that are due fire: those of groups by time, at equal times by group and there the end of the
-// join phase, then that of the sync phase, members in the order in which they joined, and pending ids; then what waits
-// for a write too long; then the check of what has expired.
+// join phase, then that of the sync phase, members in the order in which they joined, and pending ids, and behind the
+// classic groups those of the consumer protocol; then what waits for a write too long; then the check of what has expired.
 func (c *Coordinator) Tick(now kafka.Millis, j *journal.Journal) Effects {
 	if !c.next.isDue(now) {
 		return Effects{}
@@ -58,7 +74,7 @@ func (c *Coordinator) Tick(now kafka.Millis, j *journal.Journal) Effects {
 		s.cause = 0
 	}
 	s.timeOutWrites()
-	if len(c.groups) > 0 && c.check <= now {
+	if c.hasGroups() && c.check <= now {
 		c.check = now + c.config.RetentionCheckInterval
 		s.cause = 0
 		s.removeExpired()
@@ -83,6 +99,15 @@ func (s *step) fireFirst() bool {
 		}
 		for _, p := range g.pending {
 			consider(timer{p.expires, true}, func() { s.pendingTimer(g, p) })
+		}
+	}
+	for _, sl := range s.c.slots {
+		for i := range sl.timers {
+			t := sl.timers[i]
+			consider(t.session, func() { s.consumerTimer(sl, t.member, sessionEnds) })
+			consider(t.revoke, func() { s.consumerTimer(sl, t.member, revokeEnds) })
+			consider(t.join, func() { s.consumerTimer(sl, t.member, joinEnds) })
+			consider(t.sync, func() { s.consumerTimer(sl, t.member, syncEnds) })
 		}
 	}
 	if fire == nil {

@@ -2,6 +2,7 @@ package group
 
 import (
 	"slices"
+	"strings"
 
 	"loglab/engine/kafka"
 )
@@ -79,10 +80,17 @@ type OffsetView struct {
 
 // View gives the groups by id.
 func (c *Coordinator) View() []GroupView {
-	views := make([]GroupView, 0, len(c.groups))
+	views := make([]GroupView, 0, len(c.groups)+len(c.slots))
+	for _, sl := range c.slots {
+		if sl.visible != nil {
+			v := c.viewConsumers(sl)
+			v.Offsets = c.viewOffsets(sl.id)
+			views = append(views, v)
+		}
+	}
 	for _, g := range c.groups {
 		v := GroupView{
-			ID: g.id, State: g.state, Since: g.since, ProtocolType: g.protocolType, Generation: g.generation, Protocol: g.protocol,
+			ID: g.id, Type: Classic, State: g.state, Since: g.since, ProtocolType: g.protocolType, Generation: g.generation, Protocol: g.protocol,
 			Leader: kafka.MemberID(g.leader), SyncEnds: g.syncEnds.due,
 		}
 		if g.joinEnds.set {
@@ -97,22 +105,61 @@ func (c *Coordinator) View() []GroupView {
 		for _, p := range g.pending {
 			v.Pending = append(v.Pending, PendingView{kafka.MemberID(p.id), kafka.NodeID(p.client), p.expires})
 		}
-		list := c.offsetsOf(g.id).visible
-		if c.showsEarly() {
-			list = c.offsetsOf(g.id).latest
-		}
-		for _, entry := range list {
-			o := OffsetView{
-				TopicPartition: entry.tp, Offset: entry.offset, LeaderEpoch: entry.epoch, Metadata: entry.metadata, CommittedAt: entry.at,
-			}
-			if at, _, never := c.expiresAt(g, entry); !never {
-				o.Expires, o.ExpiresAt = true, at
-			}
-			v.Offsets = append(v.Offsets, o)
-		}
+		v.Offsets = c.viewOffsets(g.id)
 		views = append(views, v)
 	}
+	slices.SortFunc(views, func(a, b GroupView) int { return strings.Compare(a.ID, b.ID) })
 	return views
+}
+
+// viewOffsets gives the committed offsets of a group.
+func (c *Coordinator) viewOffsets(id string) (views []OffsetView) {
+	list := c.offsetsOf(id).visible
+	if c.showsEarly() {
+		list = c.offsetsOf(id).latest
+	}
+	for _, entry := range list {
+		o := OffsetView{
+			TopicPartition: entry.tp, Offset: entry.offset, LeaderEpoch: entry.epoch, Metadata: entry.metadata, CommittedAt: entry.at,
+		}
+		if c.group(id) != nil || c.consumerGroup(id) != nil {
+			if at, _, never := c.expiresOf(id, entry); !never {
+				o.Expires, o.ExpiresAt = true, at
+			}
+		}
+		views = append(views, o)
+	}
+	return views
+}
+
+// viewConsumers gives a group of the consumer protocol, as it is written.
+func (c *Coordinator) viewConsumers(sl *slot) GroupView {
+	g := sl.visible
+	v := GroupView{
+		ID: g.id, Type: Consumer, State: g.state(), Since: kafka.NoTimestamp, ProtocolType: consumerType, Generation: -1,
+		Epoch: g.epoch, AssignmentEpoch: g.assignmentEpoch, ServerAssignor: assignorOf(c.preferredAssignor(g)),
+	}
+	for _, k := range g.members {
+		target, _ := g.targetOf(k.id)
+		m := MemberView{
+			ID: kafka.MemberID(k.id), InstanceID: kafka.GroupInstanceID(k.instance), ClientID: k.client, Host: nodeOf(k.host), RebalanceTimeout: k.rebalanceTimeout,
+			SessionTimeout: c.config.ConsumerSessionTimeout, Topics: g.subscription(k), Assignment: c.named(k.assigned), Epoch: k.epoch, PreviousEpoch: k.previous, State: k.state,
+			Revoking: c.named(k.revoking), Target: c.named(target), Regex: k.regex, Classic: k.classic != nil,
+		}
+		if k.classic != nil {
+			m.SessionTimeout = k.classic.SessionTimeout
+			for _, p := range k.classic.Protocols {
+				m.Protocols = append(m.Protocols, p.Name)
+			}
+		}
+		for _, t := range sl.timers {
+			if t.member == k.id {
+				m.SessionEnds, m.RevokeEnds = t.session.due, t.revoke.due
+			}
+		}
+		v.Members = append(v.Members, m)
+	}
+	return v
 }
 
 func (g *group) viewMember(m *member) MemberView {

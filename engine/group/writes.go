@@ -24,6 +24,9 @@ type pendingWrite struct {
 	created []string // groups that there are since
 	removed []*group // groups that there are no longer
 	waiting []deferred
+
+	replayed []replayed    // of groups of the consumer protocol
+	retry    *retriedTimer // that led to it; nil: none; never written
 }
 
 // change is a committed offset, or that it is gone.
@@ -190,6 +193,7 @@ func (s *step) written(w pendingWrite) {
 			g.written = true
 		}
 	}
+	s.c.makeVisible(w)
 	cause := s.cause
 	for _, ch := range w.changes {
 		o := s.c.offsetsOf(ch.group)
@@ -211,6 +215,12 @@ func (s *step) written(w pendingWrite) {
 	}
 }
 
+// pending finds a write of which nobody has told yet what became of it.
+func (c *Coordinator) pending(id uint64) *pendingWrite {
+	i := slices.IndexFunc(c.writes, func(w pendingWrite) bool { return w.id == id })
+	return &c.writes[i]
+}
+
 // unwritten finds the oldest group of that id of which nothing is written, one that is being deleted too.
 func (c *Coordinator) unwritten(id string) *group {
 	for _, w := range c.writes {
@@ -228,6 +238,10 @@ func (c *Coordinator) unwritten(id string) *group {
 
 // undo takes back what the records of a write would have said. It gives the groups that there are not any more.
 func (s *step) undo(w pendingWrite) (orphans []*group) {
+	s.c.takeBack(w)
+	if w.retry != nil {
+		s.retryTimer(w.retry)
+	}
 	for _, ch := range w.changes {
 		o := s.c.offsetsOf(ch.group)
 		o.latest = o.visible
@@ -378,6 +392,8 @@ func memberIn(request kmsg.Request) string {
 	case *kmsg.HeartbeatRequest:
 		return request.MemberID
 	case *kmsg.OffsetCommitRequest:
+		return request.MemberID
+	case *kmsg.ConsumerGroupHeartbeatRequest:
 		return request.MemberID
 	}
 	return ""

@@ -107,7 +107,8 @@ type CommitSent struct {
 	Group      string             `json:"group"`
 	How        string             `json:"how"` // "commitSync after the batch", …
 	Generation kafka.GenerationID `json:"generation"`
-	Offsets    []CommitOffset     `json:"offsets"` // sorted
+	Offsets    []CommitOffset     `json:"offsets"`                // sorted
+	Epoch      kafka.MemberEpoch  `json:"member_epoch,omitempty"` // of the consumer protocol, instead of a generation; 0: the classic one
 }
 
 // Kind gives the kind's name.
@@ -115,7 +116,7 @@ func (CommitSent) Kind() string { return "CommitSent" }
 
 // Text gives the offsets.
 func (b CommitSent) Text() string {
-	return fmt.Sprintf("%s generation=%d %s: %s", b.Group, b.Generation, offsetList(b.Offsets, " "), b.How)
+	return fmt.Sprintf("%s %s %s: %s", b.Group, positionName(b.Generation, b.Epoch, "="), offsetList(b.Offsets, " "), b.How)
 }
 
 // Sentence gives the offsets.

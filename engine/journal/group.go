@@ -261,6 +261,7 @@ type MemberRemoved struct {
 	Pending bool                  `json:"pending"` // an id that never joined
 	Why     string                `json:"why"`     // the rule and setting
 	Members int                   `json:"members"` // left
+	Host    kafka.NodeID          `json:"host"`    // where it ran
 }
 
 // Kind gives the kind's name.
@@ -286,5 +287,5 @@ func (b MemberRemoved) Sentence() string {
 	} else if b.Static != "" {
 		what = "Static member"
 	}
-	return fmt.Sprintf("%s %s was removed from group %s: %s. The group has %s.", what, b.Member, b.Group, b.Why, kafka.Count(b.Members, "member"))
+	return fmt.Sprintf("%s %s was removed from group %s: %s. The group has %s.", what, memberName(b.Member, b.Host), b.Group, b.Why, kafka.Count(b.Members, "member"))
 }

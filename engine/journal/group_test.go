@@ -7,9 +7,19 @@ import (
 )
 
 // sample is a body with its text and its sentence.
-type sample = struct {
+type sample struct {
 	body           Body
 	text, sentence string
+}
+
+func (s sample) check(t *testing.T) {
+	t.Helper()
+	if got := s.body.Text(); got != s.text {
+		t.Errorf("%+v:\ntext %q, want %q", s.body, got, s.text)
+	}
+	if got := s.body.Sentence(); got != s.sentence {
+		t.Errorf("%+v:\nsentence %q\n    want %q", s.body, got, s.sentence)
+	}
 }
 
 // groupSamples holds one body of each kind of a group coordinator.
@@ -41,7 +51,7 @@ var groupSamples = []sample{
 	{GroupEmpty{"g", 6, 604800000},
 		"g PreparingRebalance→Empty generation=6",
 		"Group g has no members now; that is generation 6, and it is recorded. Its committed offsets expire 604,800,000 ms from now (offsets.retention.minutes)."},
-	{MemberRemoved{"g", "c1-1f", "i1", false, "no heartbeat or commit came for session.timeout.ms = 45,000 ms", 1},
+	{MemberRemoved{"g", "c1-1f", "i1", false, "no heartbeat or commit came for session.timeout.ms = 45,000 ms", 1, "c1"},
 		"g c1-1f instance=i1 left=1: no heartbeat or commit came for session.timeout.ms = 45,000 ms",
 		"Static member c1-1f was removed from group g: no heartbeat or commit came for session.timeout.ms = 45,000 ms. The group has 1 member."},
 	{StaticMemberReplaced{"g", "i1", "i1-1f", "i1-2e", "Stable", 5, "range", ""},
@@ -79,10 +89,10 @@ func TestGroupWords(t *testing.T) {
 		{SyncGroupParked{"g", "c1-1f", 5, true, []kafka.MemberID{"c2-2e"}},
 			"g c1-1f generation=5 leader=true missing=c2-2e",
 			"c1-1f, leader of group g, brought the assignment of generation 5. It holds once its record is written to __consumer_offsets. It leaves out c2-2e: their assignment is empty."},
-		{MemberRemoved{"g", "c1-1f", "", true, "nobody joined with it within session.timeout.ms", 0},
+		{MemberRemoved{"g", "c1-1f", "", true, "nobody joined with it within session.timeout.ms", 0, ""},
 			"g c1-1f pending left=0: nobody joined with it within session.timeout.ms",
 			"The pending member id c1-1f was removed from group g: nobody joined with it within session.timeout.ms. The group has 0 members."},
-		{MemberRemoved{"g", "c1-1f", "", false, "c1 sent LeaveGroup for it", 2},
+		{MemberRemoved{"g", "c1-1f", "", false, "c1 sent LeaveGroup for it", 2, "c1"},
 			"g c1-1f left=2: c1 sent LeaveGroup for it",
 			"Member c1-1f was removed from group g: c1 sent LeaveGroup for it. The group has 2 members."},
 		{StaticMemberReplaced{"g", "i1", "i1-1f", "i1-2e", "CompletingRebalance", 5, "range", "i1-2e (c1) came back while the leader divides the partitions for i1-1f"},
@@ -101,11 +111,6 @@ func TestGroupWords(t *testing.T) {
 			"g orders-3 -1→0 member= generation=-1",
 			"Group g has committed offset 0 of orders-3, by a client that is no member: who takes the partition over reads from there."},
 	} {
-		if got := s.body.Text(); got != s.text {
-			t.Errorf("%+v:\ntext %q, want %q", s.body, got, s.text)
-		}
-		if got := s.body.Sentence(); got != s.sentence {
-			t.Errorf("%+v:\nsentence %q\n    want %q", s.body, got, s.sentence)
-		}
+		s.check(t)
 	}
 }

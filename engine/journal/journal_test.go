@@ -106,17 +106,17 @@ var samples = []sample{
 		"Sends JoinGroup for group billing: its process has started. It owns no partition while it joins."},
 	{AssignmentComputed{"billing", 3, "cooperative-sticky", []MemberShare{{"billing-1-x", []kafka.TopicPartition{orders3}}, {"billing-2-y", nil}}, []kafka.TopicPartition{{Topic: "orders", Partition: 1}}}, "billing generation=3 cooperative-sticky billing-1-x=[orders-3] billing-2-y=[] withheld=[orders-1]",
 		"As the leader of group billing in generation 3 it works out the assignment by the cooperative-sticky assignor: billing-1-x gets orders-3; billing-2-y gets none. Nobody gets orders-1 in this round: whoever owns it must give it up first."},
-	{PartitionsTaken{"billing", 3, "range", []kafka.TopicPartition{{Topic: "orders", Partition: 1}, orders3}, []kafka.TopicPartition{orders3}}, "billing generation=3 range [orders-1 orders-3] added=[orders-3]",
+	{PartitionsTaken{"billing", 3, "range", []kafka.TopicPartition{{Topic: "orders", Partition: 1}, orders3}, []kafka.TopicPartition{orders3}, 0}, "billing generation=3 range [orders-1 orders-3] added=[orders-3]",
 		"Owns orders-1, orders-3 in generation 3 of group billing; orders-3 is new."},
-	{PartitionsRevoked{"billing", []kafka.TopicPartition{orders3}, true, 2}, "billing [orders-3] COOPERATIVE",
+	{PartitionsRevoked{"billing", []kafka.TopicPartition{orders3}, true, 2, 0}, "billing [orders-3] COOPERATIVE",
 		"Gives up orders-3 of group billing: a cooperative member gives up only what others get, and then joins once more. 2 records that poll had returned and nobody had begun with are dropped."},
 	{PartitionsLost{"billing", []kafka.TopicPartition{orders3}}, "billing [orders-3]",
 		"Lost orders-3 of group billing: it is not a member any more, others may own them already. Nothing can be committed for them."},
-	{MembershipLost{"billing", "Heartbeat", "UNKNOWN_MEMBER_ID", "billing-1-x", 3}, "billing billing-1-x generation=3 Heartbeat UNKNOWN_MEMBER_ID",
+	{MembershipLost{"billing", "Heartbeat", "UNKNOWN_MEMBER_ID", "billing-1-x", 3, 0}, "billing billing-1-x generation=3 Heartbeat UNKNOWN_MEMBER_ID",
 		"Heartbeat of group billing was answered with UNKNOWN_MEMBER_ID: in generation 3 it is a member no more. It joins again when its application polls."},
-	{PollIntervalExceeded{"billing", 300000, false}, "billing 300000ms",
+	{PollIntervalExceeded{"billing", 300000, false, 0}, "billing 300000ms",
 		"The application has not polled for max.poll.interval.ms = 300,000 ms: the client leaves the group by itself, while the application goes on working."},
-	{ConsumerClosed{"billing", "it is no member"}, "billing no LeaveGroup: it is no member",
+	{ConsumerClosed{"billing", "it is no member", 0}, "billing no LeaveGroup: it is no member",
 		"The consumer is closed. It sends no LeaveGroup to group billing: it is no member."},
 	{ConsumerFailed{"billing", "JoinGroup", "INCONSISTENT_GROUP_PROTOCOL"}, "billing JoinGroup INCONSISTENT_GROUP_PROTOCOL",
 		"JoinGroup of group billing failed with INCONSISTENT_GROUP_PROTOCOL, which no retry mends: poll throws it, and the application ends."},
@@ -128,7 +128,7 @@ var samples = []sample{
 		"The handler failed at the record of orders-3 at offset 2, attempt 3: after 3 attempts it goes to the dead-letter topic orders.DLT."},
 	{DeadLetterSent{orders3, 2, kafka.TopicPartition{Topic: "orders.DLT"}, 0}, "orders-3@2 → orders.DLT-0@0",
 		"The record of orders-3 at offset 2 stands in the dead-letter topic: orders.DLT-0, offset 0."},
-	{CommitSent{"billing", "commitSync after the batch", 3, []CommitOffset{{orders3, 5}}}, "billing generation=3 orders-3→5: commitSync after the batch",
+	{CommitSent{"billing", "commitSync after the batch", 3, []CommitOffset{{orders3, 5}}, 0}, "billing generation=3 orders-3→5: commitSync after the batch",
 		"Commits orders-3→5 for group billing (commitSync after the batch)."},
 	{CommitAccepted{"billing", []CommitOffset{{orders3, 5}}}, "billing orders-3→5",
 		"The commit of orders-3→5 for group billing is done."},
@@ -278,17 +278,12 @@ func TestStickySwitchWords(t *testing.T) {
 
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
-	for _, s := range slices.Concat(samples, groupSamples) {
+	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples) {
 		kinds = append(kinds, s.body.Kind())
 		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
 			t.Errorf("%s calls itself %s", name, s.body.Kind())
 		}
-		if got := s.body.Text(); got != s.text {
-			t.Errorf("%s: text %q, want %q", s.body.Kind(), got, s.text)
-		}
-		if got := s.body.Sentence(); got != s.sentence {
-			t.Errorf("%s:\nsentence %q\n    want %q", s.body.Kind(), got, s.sentence)
-		}
+		s.check(t)
 		encoded, err := json.Marshal(Event{Tick: 4, Seq: 9, Cause: 8, Node: "b1", Body: s.body})
 		var fields map[string]any
 		if err == nil {

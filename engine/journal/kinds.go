@@ -18,11 +18,14 @@ var kinds = [...]Body{
 	PositionValidated{}, LogTruncationDetected{}, PreferredReplicaChosen{},
 	CoordinatorFound{}, CoordinatorLost{}, JoinSent{}, AssignmentComputed{}, PartitionsTaken{}, PartitionsRevoked{}, PartitionsLost{},
 	MembershipLost{}, PollIntervalExceeded{}, ConsumerClosed{}, ConsumerFailed{}, PositionCommitted{},
+	JoinHeartbeatSent{}, MemberEpochMoved{}, TargetLearned{}, ReconciliationHeld{}, AssignmentAcknowledged{}, LeaveHeartbeatSent{},
 	RecordProcessed{}, ProcessingFailed{}, DeadLetterSent{}, CommitSent{}, CommitAccepted{}, CommitFailed{},
 	CrashArmed{}, ConsumerCrashed{}, SinkFull{}, PositionMoved{}, OffsetsReset{}, ResetRefused{}, ResetFailed{},
 	MemberIDGiven{}, MemberJoined{}, RebalanceStarted{}, InitialDelayExtended{}, JoinPhaseEnded{}, JoinPhaseProlonged{}, SyncGroupParked{},
 	GroupStable{}, GroupEmpty{}, MemberRemoved{}, StaticMemberReplaced{}, GroupRequestRefused{}, OffsetCommitted{}, OffsetsRemoved{}, GroupDeleted{},
 	GroupsLoaded{}, CoordinatorResigned{},
+	ConsumerMemberJoined{}, SubscriptionChanged{}, GroupEpochBumped{}, TargetAssigned{}, MemberReconciled{}, StaticMemberAway{}, StaticMemberReturned{},
+	PatternResolved{}, GroupConverted{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.

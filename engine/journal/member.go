@@ -126,8 +126,9 @@ type PartitionsTaken struct {
 	Group      string                 `json:"group"`
 	Generation kafka.GenerationID     `json:"generation"`
 	Assignor   string                 `json:"assignor"`
-	Partitions []kafka.TopicPartition `json:"partitions"` // sorted; empty: the member is idle
-	Added      []kafka.TopicPartition `json:"added"`      // of these, those that it did not own just before
+	Partitions []kafka.TopicPartition `json:"partitions"`             // sorted; empty: the member is idle
+	Added      []kafka.TopicPartition `json:"added"`                  // of these, those that it did not own just before
+	Epoch      kafka.MemberEpoch      `json:"member_epoch,omitempty"` // of the consumer protocol, instead of a generation; 0: the classic one
 }
 
 // Kind gives the kind's name.
@@ -135,20 +136,27 @@ func (PartitionsTaken) Kind() string { return "PartitionsTaken" }
 
 // Text gives the list.
 func (b PartitionsTaken) Text() string {
+	if b.Epoch != 0 {
+		return fmt.Sprintf("%s epoch=%d [%s] added=[%s]", b.Group, b.Epoch, partitionList(b.Partitions, " "), partitionList(b.Added, " "))
+	}
 	return fmt.Sprintf("%s generation=%d %s [%s] added=[%s]", b.Group, b.Generation, b.Assignor, partitionList(b.Partitions, " "), partitionList(b.Added, " "))
 }
 
 // Sentence gives the list and what is new in it.
 func (b PartitionsTaken) Sentence() string {
+	in, by := positionName(b.Generation, b.Epoch, " "), fmt.Sprintf("the %s assignor", b.Assignor)
+	if b.Epoch != 0 {
+		by = "the coordinator's assignor"
+	}
 	switch {
 	case len(b.Partitions) == 0:
-		return fmt.Sprintf("Owns no partition of group %s in generation %d: the %s assignor gave it none.", b.Group, b.Generation, b.Assignor)
+		return fmt.Sprintf("Owns no partition of group %s in %s: %s gave it none.", b.Group, in, by)
 	case len(b.Added) == len(b.Partitions):
-		return fmt.Sprintf("Owns %s in generation %d of group %s, by the %s assignor.", partitionList(b.Partitions, ", "), b.Generation, b.Group, b.Assignor)
+		return fmt.Sprintf("Owns %s in %s of group %s, by %s.", partitionList(b.Partitions, ", "), in, b.Group, by)
 	case len(b.Added) == 0:
-		return fmt.Sprintf("Keeps %s in generation %d of group %s.", partitionList(b.Partitions, ", "), b.Generation, b.Group)
+		return fmt.Sprintf("Keeps %s in %s of group %s.", partitionList(b.Partitions, ", "), in, b.Group)
 	}
-	return fmt.Sprintf("Owns %s in generation %d of group %s; %s new.", partitionList(b.Partitions, ", "), b.Generation, b.Group, newOnes(b.Added))
+	return fmt.Sprintf("Owns %s in %s of group %s; %s new.", partitionList(b.Partitions, ", "), in, b.Group, newOnes(b.Added))
 }
 
 func newOnes(added []kafka.TopicPartition) string {
@@ -163,7 +171,8 @@ type PartitionsRevoked struct {
 	Group       string                 `json:"group"`
 	Partitions  []kafka.TopicPartition `json:"partitions"`
 	Cooperative bool                   `json:"cooperative"`
-	Unprocessed int                    `json:"unprocessed"` // records of them that poll had returned and that are dropped
+	Unprocessed int                    `json:"unprocessed"`            // records of them that poll had returned and that are dropped
+	Epoch       kafka.MemberEpoch      `json:"member_epoch,omitempty"` // of the consumer protocol, instead of a generation; 0: the classic one
 }
 
 // Kind gives the kind's name.
@@ -171,13 +180,19 @@ func (PartitionsRevoked) Kind() string { return "PartitionsRevoked" }
 
 // Text gives the list.
 func (b PartitionsRevoked) Text() string {
+	if b.Epoch != 0 {
+		return fmt.Sprintf("%s [%s] epoch=%d", b.Group, partitionList(b.Partitions, " "), b.Epoch)
+	}
 	return fmt.Sprintf("%s [%s] %s", b.Group, partitionList(b.Partitions, " "), protocolName(b.Cooperative))
 }
 
 // Sentence gives the list and the rule.
 func (b PartitionsRevoked) Sentence() string {
 	rule := "an eager member gives up everything before it joins"
-	if b.Cooperative {
+	switch {
+	case b.Epoch != 0:
+		rule = "the coordinator has told it not to own that any more, and the next heartbeat says that it does not"
+	case b.Cooperative:
 		rule = "a cooperative member gives up only what others get, and then joins once more"
 	}
 	text := fmt.Sprintf("Gives up %s of group %s: %s.", partitionList(b.Partitions, ", "), b.Group, rule)
@@ -219,7 +234,8 @@ type MembershipLost struct {
 	API        string             `json:"api"`
 	Error      string             `json:"error"`
 	Member     kafka.MemberID     `json:"member_id"`
-	Generation kafka.GenerationID `json:"generation"` // in which it believed to be
+	Generation kafka.GenerationID `json:"generation"`             // in which it believed to be
+	Epoch      kafka.MemberEpoch  `json:"member_epoch,omitempty"` // of the consumer protocol, instead of a generation; 0: the classic one
 }
 
 // Kind gives the kind's name.
@@ -227,31 +243,44 @@ func (MembershipLost) Kind() string { return "MembershipLost" }
 
 // Text gives request and error.
 func (b MembershipLost) Text() string {
-	return fmt.Sprintf("%s %s generation=%d %s %s", b.Group, b.Member, b.Generation, b.API, b.Error)
+	return fmt.Sprintf("%s %s %s %s %s", b.Group, b.Member, positionName(b.Generation, b.Epoch, "="), b.API, b.Error)
 }
 
 // Sentence gives request and error.
 func (b MembershipLost) Sentence() string {
-	return fmt.Sprintf("%s of group %s was answered with %s: in generation %d it is a member no more. It joins again when its application polls.", b.API, b.Group, b.Error, b.Generation)
+	then := "It joins again when its application polls."
+	if b.Epoch != 0 {
+		then = "It drops what it owned without a commit, and joins again with epoch 0."
+	}
+	return fmt.Sprintf("%s of group %s was answered with %s: in %s it is a member no more. %s", b.API, b.Group, b.Error, positionName(b.Generation, b.Epoch, " "), then)
 }
 
 // PollIntervalExceeded says that an application has not polled for too long.
 type PollIntervalExceeded struct {
-	Group    string       `json:"group"`
-	Interval kafka.Millis `json:"max_poll_interval_ms"`
-	Static   bool         `json:"static"` // the member has a group.instance.id
+	Group    string            `json:"group"`
+	Interval kafka.Millis      `json:"max_poll_interval_ms"`
+	Static   bool              `json:"static"`                 // the member has a group.instance.id
+	Epoch    kafka.MemberEpoch `json:"member_epoch,omitempty"` // of the consumer protocol: with which the client leaves, -1 or -2; 0: the classic one
 }
 
 // Kind gives the kind's name.
 func (PollIntervalExceeded) Kind() string { return "PollIntervalExceeded" }
 
 // Text gives the interval.
-func (b PollIntervalExceeded) Text() string { return fmt.Sprintf("%s %dms", b.Group, b.Interval) }
+func (b PollIntervalExceeded) Text() string {
+	if b.Epoch != 0 {
+		return fmt.Sprintf("%s %dms epoch=%d", b.Group, b.Interval, b.Epoch)
+	}
+	return fmt.Sprintf("%s %dms", b.Group, b.Interval)
+}
 
 // Sentence gives the interval and what the client does.
 func (b PollIntervalExceeded) Sentence() string {
 	does := "the client leaves the group by itself, while the application goes on working"
-	if b.Static {
+	switch {
+	case b.Epoch != 0:
+		does = fmt.Sprintf("the client leaves the group by a heartbeat with epoch %d, while the application goes on working; %s", b.Epoch, leaves(b.Epoch))
+	case b.Static:
 		does = "a static member sends no more heartbeats, and the coordinator removes it after its session"
 	}
 	return fmt.Sprintf("The application has not polled for max.poll.interval.ms = %s ms: %s.", kafka.Thousands(b.Interval), does)
@@ -259,8 +288,9 @@ func (b PollIntervalExceeded) Sentence() string {
 
 // ConsumerClosed says that a consumer ended in an orderly way.
 type ConsumerClosed struct {
-	Group string `json:"group"`
-	Stays string `json:"stays"` // why it has not sent LeaveGroup; empty: it has
+	Group string            `json:"group"`
+	Stays string            `json:"stays"`                  // why it has not sent LeaveGroup; empty: it has
+	Epoch kafka.MemberEpoch `json:"member_epoch,omitempty"` // of the consumer protocol: with which it has left, -1 or -2; 0: the classic one, or it has not
 }
 
 // Kind gives the kind's name.
@@ -268,8 +298,11 @@ func (ConsumerClosed) Kind() string { return "ConsumerClosed" }
 
 // Text gives the group.
 func (b ConsumerClosed) Text() string {
-	if b.Stays != "" {
+	switch {
+	case b.Stays != "":
 		return b.Group + " no LeaveGroup: " + b.Stays
+	case b.Epoch != 0:
+		return fmt.Sprintf("%s epoch=%d", b.Group, b.Epoch)
 	}
 	return b.Group
 }
@@ -278,6 +311,9 @@ func (b ConsumerClosed) Text() string {
 func (b ConsumerClosed) Sentence() string {
 	if b.Stays != "" {
 		return fmt.Sprintf("The consumer is closed. It sends no LeaveGroup to group %s: %s.", b.Group, b.Stays)
+	}
+	if b.Epoch == -2 {
+		return fmt.Sprintf("The consumer is closed. Group %s keeps its place until its session ends, for it has a group.instance.id.", b.Group)
 	}
 	return fmt.Sprintf("The consumer is closed and has left group %s.", b.Group)
 }

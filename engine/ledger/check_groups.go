@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 
 	"loglab/engine/command"
@@ -48,9 +49,10 @@ type generationSeen struct {
 	generation kafka.GenerationID // -1: not known
 }
 
-// ownerSeen is who took a partition in which generation.
+// ownerSeen is who took a partition in which generation, or in which member epoch of the consumer protocol.
 type ownerSeen struct {
 	generation kafka.GenerationID
+	epoch      kafka.MemberEpoch
 	node       kafka.NodeID
 }
 
@@ -155,10 +157,14 @@ func (k *Checker) takeOwners(o *Observation, node kafka.NodeID, taken journal.Pa
 	}
 	g := k.group(taken.Group)
 	for _, tp := range taken.Partitions {
-		if had, ok := g.owners[tp]; ok && had.generation == taken.Generation && had.node != node {
-			k.violated(OneOwner, tp, "%s and %s both own it in generation %d of group %s", had.node, node, taken.Generation, taken.Group)
+		if had, ok := g.owners[tp]; ok && had.generation == taken.Generation && had.epoch == taken.Epoch && had.node != node {
+			in := fmt.Sprintf("generation %d", taken.Generation)
+			if taken.Epoch > 0 {
+				in = fmt.Sprintf("member epoch %d", taken.Epoch)
+			}
+			k.violated(OneOwner, tp, "%s and %s both own it in %s of group %s", had.node, node, in, taken.Group)
 		}
-		g.owners[tp] = ownerSeen{taken.Generation, node}
+		g.owners[tp] = ownerSeen{taken.Generation, taken.Epoch, node}
 	}
 }
 

@@ -259,7 +259,7 @@ func (k *Checker) checkAssignment(o *Observation) {
 		return
 	}
 	k.assigned, k.divided = o.Assigned, partitions
-	rule, err := assignor.ByName(o.Assignor)
+	rule, err := assignor.ClientByName(o.Assignor)
 	if err != nil {
 		panic(err) // the spec was checked
 	}

@@ -30,4 +30,5 @@ const (
 	CommitsAhead        Rule = "an application commits one record more than it is done with"  // client
 	LeaderServesAll     Rule = "every member is given the leader's assignment"                // group
 	OffsetsShownEarly   Rule = "a committed offset is shown before it is written"             // group
+	GivenBeforeReleased Rule = "a partition is given before its owner has given it up"        // group
 )

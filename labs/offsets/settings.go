@@ -60,7 +60,7 @@ func topicSettings() []labs.Setting {
 func groupSettings() []labs.Setting {
 	return []labs.Setting{
 		{Name: "consumers", Label: "Consumers", Default: "2", Min: 0, Max: 16},
-		{Name: "assignor", Label: "Assignor", Default: "range", Options: assignor.Names()},
+		{Name: "assignor", Label: "Assignor", Default: "range", Options: assignor.ClientNames()},
 		{Name: "static", Label: "group.instance.id", Default: off, Options: []string{off, on}, Help: "on: static members"},
 		{Name: "session-timeout", Label: "session.timeout.ms", Default: "6000", Min: 6000, Max: 1_800_000},
 		{Name: "heartbeats", Label: "Heartbeats", Default: background, Options: []string{background, inLoop}, Help: "from a thread of their own, or only in poll and between two records"},
