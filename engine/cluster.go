@@ -130,6 +130,12 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		if s.Groups.RetentionCheckInterval > 0 {
 			config.Group.RetentionCheckInterval = s.Groups.RetentionCheckInterval
 		}
+		if s.Groups.ConsumerSessionTimeout > 0 {
+			config.Group.ConsumerSessionTimeout = s.Groups.ConsumerSessionTimeout
+		}
+		if s.Groups.ConsumerHeartbeatInterval > 0 {
+			config.Group.ConsumerHeartbeatInterval = s.Groups.ConsumerHeartbeatInterval
+		}
 		if i < len(s.Racks) {
 			config.Rack = s.Racks[i]
 		}

@@ -73,6 +73,9 @@ type GroupSettings struct {
 	InitialRebalanceDelay    kafka.Millis // group.initial.rebalance.delay.ms
 	OffsetsRetention         kafka.Millis // offsets.retention.minutes
 	RetentionCheckInterval   kafka.Millis // offsets.retention.check.interval.ms
+
+	ConsumerSessionTimeout    kafka.Millis // group.consumer.session.timeout.ms; 0: the default
+	ConsumerHeartbeatInterval kafka.Millis // group.consumer.heartbeat.interval.ms; 0: the default
 }
 
 // DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2, but for

@@ -25,7 +25,7 @@ func (l *layout) actions(p *view.Page) {
 		add("do-join", memberName(i)+" joins", command.Start{Node: kafka.NodeID(memberName(i))}, false)
 	}
 	for i, s := range l.history.seats {
-		if s.alive && !s.paused {
+		if s.alive && !s.paused && !l.remote() { // a client of the consumer protocol cannot ask for one
 			add("do-rebalance", "Force a rebalance", command.Rebalance{Node: kafka.NodeID(memberName(i))}, false)
 			break
 		}
@@ -94,8 +94,12 @@ func (l *layout) forms() []view.Form {
 	form := func(id, title string, fields ...view.Field) view.Form {
 		return view.Form{ID: id, Title: title, Action: l.Address.Path(), Submit: "Do it", Go: "push", Fields: fields, Hidden: hidden}
 	}
+	what := []string{"start", "leave", "crash", "pause", "resume"}
+	if !l.remote() {
+		what = append(what, "rebalance")
+	}
 	return []view.Form{
-		form("member", "A member", choice("member-what", "What", "start", "leave", "crash", "pause", "resume", "rebalance"),
+		form("member", "A member", choice("member-what", "What", what...),
 			view.Field{ID: "member-who", Name: "do", Label: "Who", Kind: view.Line, Value: memberName(0), Help: memberName(0) + " to " + memberName(memberCount-1)}),
 		form("more-partitions", "More partitions", choice("more-topic", "Topic", l.topics()...),
 			view.Field{ID: "more-count", Name: "do", Label: "In all", Kind: view.Number, Value: fmt.Sprint(min(l.partitionsOf(l.topics()[0])+1, maxPartitions)), Min: 1, Max: maxPartitions}),

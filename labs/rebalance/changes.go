@@ -1,6 +1,7 @@
 package rebalance
 
 import (
+	"maps"
 	"slices"
 
 	"loglab/engine/assignor"
@@ -18,8 +19,7 @@ type change struct {
 	rounds  []round
 	before  map[kafka.TopicPartition]int // who had what
 	after   map[kafka.TopicPartition]int // by the last assignment worked out so far
-	revoked map[kafka.TopicPartition]bool
-	emptied bool // it ended with no member left
+	emptied bool                         // it ended with no member left
 }
 
 // round is one rebalance of a group.
@@ -61,13 +61,16 @@ func (h *history) round() *round {
 func (h *history) rebalanceStarted(b journal.RebalanceStarted, e journal.Event) {
 	c := h.open()
 	if c == nil {
-		c = &change{from: e.Tick, event: e.Seq, why: b.Why, to: -1, before: map[kafka.TopicPartition]int{}, revoked: map[kafka.TopicPartition]bool{}}
-		for tp, i := range h.last {
-			c.before[tp] = i
-		}
-		h.changes = append(h.changes, c)
+		c = h.begun(b.Why, e)
 	}
 	c.rounds = append(c.rounds, round{from: e.Tick, joined: -1, stable: -1, generation: b.Generation})
+}
+
+// begun notes that a change begins.
+func (h *history) begun(why string, e journal.Event) *change {
+	c := &change{from: e.Tick, event: e.Seq, why: why, to: -1, before: maps.Clone(h.last)}
+	h.changes = append(h.changes, c)
+	return c
 }
 
 // joinEnded notes that the sync phase begins.

@@ -9,6 +9,9 @@
 // data centre a message takes less than a millisecond: the phases of a rebalance are shorter there, and what lasts is
 // the wait for heartbeats, for applications that are still at work, and for sessions.
 //
+// With the consumer protocol the coordinator divides (consumers.go): what is drawn as its phases are the states of the
+// group and of each member in it.
+//
 // Simplified: session.timeout.ms is 6,000 and metadata.max.age.ms of the consumers 10,000 at the start, so that a crash
 // and new partitions are noticed soon; Kafka's defaults are 45,000 and 300,000, and 6,000 is the least that a broker
 // allows.

@@ -70,6 +70,10 @@ func (l *layout) change() string {
 			parts = append(parts, fmt.Sprintf("the join phase is over, generation %d", b.Generation))
 		case journal.AssignmentComputed:
 			parts = append(parts, fmt.Sprintf("%s has divided the partitions by %s", e.Node, b.Assignor))
+		case journal.GroupEpochBumped:
+			parts = append(parts, fmt.Sprintf("group epoch %d: %s", b.Epoch, l.named(b.Why)))
+		case journal.TargetAssigned:
+			parts = append(parts, fmt.Sprintf("the coordinator has divided the partitions by %s", b.Assignor))
 		case journal.GroupStable:
 			parts = append(parts, fmt.Sprintf("the group is stable in generation %d", b.Generation))
 		case journal.GroupEmpty:

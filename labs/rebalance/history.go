@@ -3,7 +3,6 @@ package rebalance
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -106,10 +105,12 @@ type phaseKind string
 const (
 	notRunning phaseKind = "off"
 	outside    phaseKind = "out"   // it runs and is no member
-	joins      phaseKind = "join"  // its JoinGroup waits
+	joins      phaseKind = "join"  // its JoinGroup waits, or its first heartbeat of the consumer protocol
 	syncs      phaseKind = "sync"  // its SyncGroup waits
 	reads      phaseKind = "reads" // it has what it was given
 	idles      phaseKind = "idle"  // that is nothing
+	gives      phaseKind = "gives" // it has what it was given, and is to give some up (consumer protocol)
+	awaits     phaseKind = "waits" // and is to get what others have not given up yet (consumer protocol)
 	isDown     phaseKind = "down"  // its process is gone, and the group counts it as a member
 	isPaused   phaseKind = "paused"
 	hasFailed  phaseKind = "failed" // its application has ended with an error
@@ -126,9 +127,12 @@ type seat struct {
 	doing                 phaseKind
 	since                 uint64
 	owned                 int
-	claim                 claim      // what it tells when it joins
+	claim                 claim             // what it tells when it joins
+	state                 group.MemberState // of the consumer protocol, as the coordinator has it
+	epoch                 kafka.MemberEpoch
 	hand                  int        // records that poll has returned to it and that are not processed
 	sign                  kafka.Tick // the last tick in which its application polled or was done with a record
+	error                 string     // with which its application has ended
 	refused               *refusal   // its last commit that was not taken
 }
 
@@ -142,8 +146,8 @@ type refusal struct {
 
 // groupPhase is where the group is.
 type groupPhase struct {
-	state      group.State
-	generation kafka.GenerationID
+	state  group.State
+	number int32 // its generation, or in the consumer protocol its epoch
 }
 
 // history is what the journal says of the run.
@@ -159,7 +163,8 @@ type history struct {
 	tick    kafka.Tick // up to whose end all is taken in
 	holders map[kafka.MemberID]int
 	byName  map[kafka.TopicPartition]*track
-	last    map[kafka.TopicPartition]int // who has what by the last assignment that came into force
+	last    map[kafka.TopicPartition]int              // who has what by the last assignment that came into force
+	targets map[kafka.MemberID][]kafka.TopicPartition // of the consumer protocol: what each member is to come to
 	loops   []loop
 	returns []comeback
 }
@@ -184,7 +189,7 @@ type loop struct {
 // readHistory takes in a journal up to the end of a tick, which is not noted yet: more may happen in it. Partitions are those that there are in the end, in their order;
 // atStart is how many each topic had at the start.
 func readHistory(j *journal.Journal, partitions []kafka.TopicPartition, atStart int, until kafka.Tick) *history {
-	h := &history{journal: j, holders: map[kafka.MemberID]int{}, byName: map[kafka.TopicPartition]*track{}, last: map[kafka.TopicPartition]int{}, now: groupPhase{state: group.Empty}}
+	h := &history{journal: j, holders: map[kafka.MemberID]int{}, byName: map[kafka.TopicPartition]*track{}, last: map[kafka.TopicPartition]int{}, targets: map[kafka.MemberID][]kafka.TopicPartition{}, now: groupPhase{state: group.Empty}}
 	for _, tp := range partitions {
 		t := &track{TopicPartition: tp, owner: -1, stoodAt: kafka.NoOffset}
 		if int(tp.Partition) >= atStart {
@@ -228,6 +233,7 @@ func (h *history) clone(j *journal.Journal) *history {
 		c.seats[i] = &s
 	}
 	c.group, c.loops, c.returns, c.holders, c.last = slices.Clone(h.group), slices.Clone(h.loops), slices.Clone(h.returns), maps.Clone(h.holders), maps.Clone(h.last)
+	c.targets = maps.Clone(h.targets)
 	c.changes = slices.Clone(h.changes) // none is under way: those that are through do not change any more
 	return &c
 }
@@ -303,6 +309,10 @@ func (s *seat) phase() phase {
 		return phase{hasFailed, 0}
 	case s.paused:
 		return phase{isPaused, s.owned}
+	case s.doing == reads && s.in != "" && s.state == group.UnrevokedPartitions:
+		return phase{gives, s.owned}
+	case s.doing == reads && s.in != "" && s.state == group.UnreleasedPartitions:
+		return phase{awaits, s.owned}
 	case s.doing == reads && s.owned == 0:
 		return phase{idles, 0}
 	}
@@ -340,177 +350,21 @@ func (h *history) added(e journal.Event) {
 	}
 }
 
-// ofMember takes in what happened at a member.
-func (h *history) ofMember(i int, e journal.Event) {
-	s := h.seats[i]
-	does := func(kind phaseKind) { s.doing, s.since = kind, e.Seq }
-	switch b := e.Body.(type) {
-	case journal.MessageSent:
-		if !s.alive && !strings.HasPrefix(b.API, "connection") {
-			s.alive, s.failed = true, false
-			does(outside)
-		}
-	case journal.JoinSent:
-		if s.id = b.Member; b.Member != "" {
-			h.holders[b.Member] = i
-		}
-		s.claim.owned, s.claim.generation = b.Owned, b.Generation
-		does(joins)
-	case journal.PartitionsTaken:
-		h.take(i, b, e.Seq)
-		does(reads)
-	case journal.PartitionsRevoked:
-		s.hand = max(s.hand-b.Unprocessed, 0)
-		h.lose(i, b.Partitions, e.Seq)
-	case journal.PartitionsLost:
-		s.hand = 0
-		h.lose(i, b.Partitions, e.Seq)
-	case journal.MembershipLost:
-		does(outside)
-	case journal.PollIntervalExceeded:
-		h.loops = append(h.loops, loop{i, e.Tick, e.Seq, b.Static})
-		if !b.Static {
-			does(outside)
-		}
-	case journal.ConsumerFailed:
-		s.failed, s.since = true, e.Seq
-		h.touch(i, e.Seq)
-	case journal.ConsumerCrashed, journal.ProcessKilled, journal.ConsumerClosed:
-		h.end(i, e)
-	case journal.NodePaused:
-		s.paused, s.since = true, e.Seq
-		h.touch(i, e.Seq)
-	case journal.NodeResumed:
-		s.paused, s.since = false, e.Seq
-		h.touch(i, e.Seq)
-	case journal.AssignmentComputed:
-		h.divided(b, e)
-	default:
-		h.worked(i, e)
-	}
-}
-
-// worked takes in what a member's application did.
-func (h *history) worked(i int, e journal.Event) {
-	s := h.seats[i]
-	switch b := e.Body.(type) {
-	case journal.RecordsRead:
-		s.hand, s.sign = s.hand+b.Records, e.Tick
-	case journal.RecordProcessed:
-		s.hand, s.sign = max(s.hand-1, 0), e.Tick
-	case journal.PositionCommitted:
-		h.begin(i, b.TopicPartition, b.Offset, e.Seq)
-	case journal.PositionReset:
-		h.begin(i, b.TopicPartition, b.To, e.Seq)
-	case journal.PositionMoved:
-		h.begin(i, b.TopicPartition, b.To, e.Seq)
-	case journal.CommitFailed:
-		s.refused = &refusal{e.Tick, e.Seq, b.Error, b.Then}
-	case journal.CommitAccepted:
-		s.refused = nil
-	}
-}
-
-// take gives a member its partitions.
-func (h *history) take(i int, b journal.PartitionsTaken, since uint64) {
-	s := h.seats[i]
-	s.owned, s.claim.kept, s.claim.keptIn = len(b.Partitions), b.Partitions, b.Generation
-	for _, tp := range b.Partitions {
-		t := h.byName[tp]
-		if t == nil {
-			continue
-		}
-		if t.owner != i || slices.Contains(b.Added, tp) {
-			t.owner, t.known, t.since = i, false, since
-		}
-		t.by, t.left = s.id, false
-	}
-}
-
-// lose takes partitions from a member.
-func (h *history) lose(i int, list []kafka.TopicPartition, since uint64) {
-	s := h.seats[i]
-	for _, tp := range list {
-		s.owned = max(s.owned-1, 0)
-		if t := h.byName[tp]; t != nil && t.owner == i {
-			t.owner, t.known, t.since = -1, false, since
-		}
-	}
-}
-
-// touch notes why it stands with a member's partitions as it does now.
-func (h *history) touch(i int, since uint64) {
-	for _, t := range h.tracks {
-		if t.owner == i {
-			t.since = since
-		}
-	}
-}
-
-// begin notes a member's position in a partition; -1: none yet.
-func (h *history) begin(i int, tp kafka.TopicPartition, at kafka.Offset, since uint64) {
-	if t := h.byName[tp]; t != nil && t.owner == i && at >= 0 && !t.known {
-		t.known, t.since = true, since
-	}
-}
-
-// end notes that a member's process ended. Of one that was not closed in order the group does not know yet.
-func (h *history) end(i int, e journal.Event) {
-	s := h.seats[i]
-	s.alive, s.paused, s.doing, s.since = false, false, notRunning, e.Seq
-	s.claim, s.hand = claim{generation: -1, keptIn: -1}, 0
-	if closed, is := e.Body.(journal.ConsumerClosed); is && closed.Stays == "" {
-		s.in = ""
-	}
-	for _, t := range h.tracks {
-		switch {
-		case t.owner != i:
-		case s.in == "" || t.by != s.in:
-			t.owner, t.known, t.since = -1, false, e.Seq
-		default:
-			t.left, t.known, t.since = true, false, e.Seq
-		}
-	}
-	if s.in == "" {
-		s.owned = 0
-	}
-}
-
-// removed notes that the group counts a member no more. What a process has that still runs it goes on reading.
-func (h *history) removed(b journal.MemberRemoved, e journal.Event) {
-	i, ok := h.holders[b.Member]
-	if !ok || b.Pending {
-		return
-	}
-	if s := h.seats[i]; s.in == b.Member {
-		if s.in = ""; !s.alive {
-			s.owned, s.since = 0, e.Seq
-		}
-	}
-	for _, t := range h.tracks {
-		if t.owner == i && t.left && t.by == b.Member {
-			t.owner, t.left, t.since = -1, false, e.Seq
-		}
-	}
-}
-
 // ofGroup takes in what happened at the coordinator.
 func (h *history) ofGroup(e journal.Event) {
-	turn := func(state group.State, generation kafka.GenerationID) {
-		h.now, h.since = groupPhase{state, generation}, e.Seq
-	}
+	turn := func(state group.State, number int32) { h.now, h.since = groupPhase{state, number}, e.Seq }
 	switch b := e.Body.(type) {
 	case journal.MemberJoined:
 		h.joined(b.From, b.Member)
 	case journal.StaticMemberReplaced:
-		h.replaced(b, e)
+		h.replaced(b.Old, b.Member, b.Instance, b.Rebalance, e)
 	case journal.MemberRemoved:
 		h.removed(b, e)
 	case journal.RebalanceStarted:
-		turn(group.PreparingRebalance, b.Generation)
+		turn(group.PreparingRebalance, int32(b.Generation))
 		h.rebalanceStarted(b, e)
 	case journal.JoinPhaseEnded:
-		turn(group.CompletingRebalance, b.Generation)
+		turn(group.CompletingRebalance, int32(b.Generation))
 		for _, id := range b.Members {
 			if i, ok := h.holders[id]; ok && h.seats[i].doing == joins {
 				h.seats[i].doing, h.seats[i].since = syncs, e.Seq
@@ -518,17 +372,19 @@ func (h *history) ofGroup(e journal.Event) {
 		}
 		h.joinEnded(b, e)
 	case journal.GroupStable:
-		turn(group.Stable, b.Generation)
+		turn(group.Stable, int32(b.Generation))
 		h.stable(e)
 	case journal.GroupEmpty:
-		turn(group.Empty, b.Generation)
+		turn(group.Empty, int32(b.Generation))
 		h.emptied(e)
 	case journal.CoordinatorResigned:
-		turn("", h.now.generation)
+		turn("", h.now.number)
 	case journal.GroupsLoaded:
 		if b.Groups > 0 {
-			turn(group.Stable, h.now.generation)
+			turn(group.Stable, h.now.number)
 		}
+	default:
+		h.ofConsumers(e)
 	}
 }
 
@@ -540,27 +396,32 @@ func (h *history) joined(from kafka.NodeID, id kafka.MemberID) {
 }
 
 // replaced notes that the place of a static member has gone to another process.
-func (h *history) replaced(b journal.StaticMemberReplaced, e journal.Event) {
-	was, ok := h.holders[b.Old]
-	if ok && h.seats[was].in == b.Old {
+func (h *history) replaced(gone, id kafka.MemberID, instance kafka.GroupInstanceID, rebalance string, e journal.Event) {
+	was, ok := h.holders[gone]
+	if ok && h.seats[was].in == gone {
 		h.seats[was].in = ""
 	}
 	if request, found := h.journal.At(e.Cause); found {
 		if delivered, is := request.Body.(journal.MessageDelivered); is {
-			h.joined(delivered.From, b.Member)
+			h.joined(delivered.From, id)
 		}
 	}
-	if is, known := h.holders[b.Member]; ok && known {
-		h.returns = append(h.returns, comeback{e.Tick, e.Seq, b.Instance, was, is, b.Rebalance})
-	}
-	for tp, i := range h.last { // what it was given is the new one's
-		if old, ok := h.holders[b.Old]; ok && i == old {
-			h.last[tp] = h.holders[b.Member]
+	is, known := h.holders[id]
+	if ok && known {
+		h.returns = append(h.returns, comeback{e.Tick, e.Seq, instance, was, is, rebalance})
+		for tp, i := range h.last { // what it was given is the new one's
+			if i == was {
+				h.last[tp] = is
+			}
 		}
 	}
 	for _, t := range h.tracks {
-		if t.left && t.by == b.Old {
-			t.by = b.Member
+		if t.left && t.by == gone {
+			t.by = id
 		}
+	}
+	if target, had := h.targets[gone]; had {
+		delete(h.targets, gone)
+		h.targets[id] = target
 	}
 }

@@ -94,7 +94,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	}
 	if r := l.history.lastRound(); r != nil {
 		if d, ok := l.divisionOf(r); ok {
-			in.AddFact("Rule", "generation %d, %s: %s", r.computed.Generation, r.computed.Assignor, l.why(d, tp))
+			in.AddFact("Rule", "%s %d, %s: %s", l.numberName(), r.computed.Generation, r.computed.Assignor, l.why(d, tp))
 		}
 	}
 	l.link(in, "open-group", "group "+billing, groupTarget())
@@ -174,7 +174,7 @@ func (l *layout) inspectTick(in *view.Inspector, tick int) bool {
 	}
 	for _, s := range l.history.group {
 		if int(s.From) <= tick && tick < int(s.To) {
-			in.AddFact("Group", "%s, generation %d", s.Is.state, s.Is.generation)
+			in.AddFact("Group", "%s, %s %d", s.Is.state, l.numberName(), s.Is.number)
 		}
 	}
 	gaps := 0
@@ -217,6 +217,8 @@ func ofTheGroup(b journal.Body) bool {
 		journal.MemberIDGiven, journal.MemberJoined, journal.RebalanceStarted, journal.InitialDelayExtended, journal.JoinPhaseEnded, journal.JoinPhaseProlonged, journal.SyncGroupParked,
 		journal.GroupStable, journal.GroupEmpty, journal.MemberRemoved, journal.StaticMemberReplaced, journal.GroupRequestRefused,
 		journal.JoinSent, journal.AssignmentComputed, journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost,
+		journal.ConsumerMemberJoined, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled, journal.StaticMemberAway, journal.StaticMemberReturned,
+		journal.JoinHeartbeatSent, journal.MemberEpochMoved, journal.TargetLearned, journal.ReconciliationHeld, journal.AssignmentAcknowledged, journal.LeaveHeartbeatSent,
 		journal.PollIntervalExceeded, journal.ConsumerClosed, journal.ConsumerCrashed, journal.ConsumerFailed, journal.CommitFailed:
 		return true
 	}
@@ -266,17 +268,25 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 		in.AddFact("The group", "does not count it as a member")
 	} else {
 		if held.SessionEnds > 0 {
-			in.AddFact("Session", "ends in tick %d unless it is heard of: session.timeout.ms = %s", l.tickAt(held.SessionEnds), kafka.Thousands(held.SessionTimeout))
+			in.AddFact("Session", "ends in tick %d unless it is heard of: %s = %s", l.tickAt(held.SessionEnds), l.sessionSetting(), kafka.Thousands(held.SessionTimeout))
 		}
 		in.AddFact("Rebalance timeout", "%s ms, its max.poll.interval.ms", kafka.Thousands(held.RebalanceTimeout))
-		in.AddFact("Assignors", "%s", strings.Join(held.Protocols, ", "))
+		if l.remote() {
+			l.inspectReconciliation(in, held)
+		} else {
+			in.AddFact("Assignors", "%s", strings.Join(held.Protocols, ", "))
+		}
 	}
 	if !m.Alive {
 		return
 	}
 	in.AddFact("Application", "%s", m.App)
 	in.AddFact("Member id", "%s", orNone(string(m.MemberView.MemberID)))
-	in.AddFact("Believes", "%s, generation %d", m.State, m.Generation)
+	if l.remote() {
+		in.AddFact("Believes", "%s, member epoch %d; told to own %s", m.State, m.Epoch, partitionsText(m.Target))
+	} else {
+		in.AddFact("Believes", "%s, generation %d", m.State, m.Generation)
+	}
 	if m.Rejoin != "" {
 		in.AddFact("Joins again", "at its next poll: %s", l.named(m.Rejoin))
 	}
@@ -299,6 +309,42 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 	in.Tables = append(in.Tables, table)
 }
 
+// inspectReconciliation shows how far a member of the consumer protocol is.
+func (l *layout) inspectReconciliation(in *view.Inspector, m *group.MemberView) {
+	in.AddFact("Member epoch", "%d; the assignment epoch is %d", m.Epoch, l.group.Held.AssignmentEpoch)
+	in.AddFact("State", "%s", m.State)
+	in.AddFact("Has", "%s", partitionsText(m.Assignment))
+	in.AddFact("Target", "%s", partitionsText(m.Target))
+	if len(m.Revoking) > 0 {
+		in.AddFact("To give up", "%s, until tick %d at the latest", partitionsText(m.Revoking), l.tickAt(m.RevokeEnds))
+	}
+}
+
+// partitionsText lists partitions, of many only some.
+func partitionsText(list []kafka.TopicPartition) string {
+	var names []string
+	for _, tp := range list {
+		names = append(names, tp.String())
+	}
+	return orNone(listed(names))
+}
+
+// numberName names what a group's assignments are counted by.
+func (l *layout) numberName() string {
+	if l.remote() {
+		return "epoch"
+	}
+	return "generation"
+}
+
+// sessionSetting names the setting after which a silent member is removed.
+func (l *layout) sessionSetting() string {
+	if l.remote() {
+		return "group.consumer.session.timeout.ms"
+	}
+	return "session.timeout.ms"
+}
+
 func orNone(text string) string {
 	if text == "" {
 		return "none"
@@ -318,8 +364,14 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 		return true
 	}
 	in.AddFact("State", "%s", held.State)
-	in.AddFact("Generation", "%d; it moves when a join phase ends", held.Generation)
-	in.AddFact("Assignor", "%s, chosen by the members’ votes; worked out by the leader %s", orNone(held.Protocol), orNone(l.nameOf(held.Leader)))
+	if l.remote() {
+		in.AddFact("Group epoch", "%d; it moves when a member or a topic comes or goes or changes", held.Epoch)
+		in.AddFact("Assignment epoch", "%d: that of the target assignment", held.AssignmentEpoch)
+		in.AddFact("Assignor", "%s; the coordinator divides", held.ServerAssignor)
+	} else {
+		in.AddFact("Generation", "%d; it moves when a join phase ends", held.Generation)
+		in.AddFact("Assignor", "%s, chosen by the members’ votes; worked out by the leader %s", orNone(held.Protocol), orNone(l.nameOf(held.Leader)))
+	}
 	if held.JoinEnds > 0 {
 		in.AddFact("Join phase", "%s joined; it ends in tick %d at the latest: %s", l.joinedText(), l.tickAt(held.JoinEnds), held.JoinEndsBy)
 	}
@@ -339,6 +391,9 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 // membersTable lists the members as the coordinator has them.
 func (l *layout) membersTable(held *group.GroupView) view.Table {
 	t := view.Table{ID: "members", Caption: "Its members, as the coordinator has them", Head: []string{"Member", "Session ends in tick", "Waits for", "Has"}}
+	if l.remote() {
+		t.Head = []string{"Member", "Session ends in tick", "State", "Has", "Target", "Epoch"}
+	}
 	for i := range held.Members {
 		m := &held.Members[i]
 		if i == inspect.RowsShown {
@@ -358,7 +413,12 @@ func (l *layout) membersTable(held *group.GroupView) view.Table {
 		case held.State == group.PreparingRebalance:
 			waits = "has not joined again"
 		}
-		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(ends), view.Plain(waits), view.Plain(kafka.Count(len(m.Assignment), "partition"))}})
+		row := view.Row{Items: [][]view.Item{{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(ends), view.Plain(waits), view.Plain(kafka.Count(len(m.Assignment), "partition"))}}
+		if l.remote() {
+			row.Items[2] = view.Plain(string(m.State))
+			row.Items = append(row.Items, view.Plain(fmt.Sprint(len(m.Target))), view.Plain(fmt.Sprint(m.Epoch)))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	if len(t.Rows) == 0 {
 		t.More = "None."
@@ -378,7 +438,7 @@ func (l *layout) assignmentTable() (t view.Table, ok bool) {
 		return t, false
 	}
 	d, known := l.divisionOf(r)
-	t = view.Table{ID: "division", Caption: fmt.Sprintf("The assignment of generation %d, by %s", r.computed.Generation, r.computed.Assignor), Head: []string{"Partition", "Before", "After", "Rule"}}
+	t = view.Table{ID: "division", Caption: fmt.Sprintf("The assignment of %s %d, by %s", l.numberName(), r.computed.Generation, r.computed.Assignor), Head: []string{"Partition", "Before", "After", "Rule"}}
 	rows := 0
 	for _, moved := range []bool{true, false} { // first what moved
 		for _, track := range l.history.tracks {

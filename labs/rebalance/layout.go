@@ -131,6 +131,9 @@ func (l *layout) partitionsOf(topic string) (n int) {
 	return n
 }
 
+// remote says whether the coordinator divides the partitions: the group's protocol is the consumer protocol.
+func (l *layout) remote() bool { return protocolOf(l.Address.Values).remote }
+
 func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
 
 // tickAt gives the first tick at whose frame a moment from now on is over.

@@ -29,7 +29,7 @@ func (l *layout) readNext() view.Paragraph {
 		if !m.Alive || m.Paused || m.MemberView == nil {
 			continue
 		}
-		if m.State == "stable" || m.State == "waiting for its assignment" {
+		if m.State == "stable" || m.State == "waiting for its assignment" || l.remote() && s.in != "" {
 			beats[m.HeartbeatAt] = append(beats[m.HeartbeatAt], string(s.node))
 		}
 		if len(m.Busy)+len(m.Queue) > 0 {
@@ -43,7 +43,10 @@ func (l *layout) readNext() view.Paragraph {
 		for i := range held.Members {
 			m := &held.Members[i]
 			if at, ok := l.history.holders[m.ID]; ok && m.SessionEnds > 0 && l.silent(at) {
-				add(m.SessionEnds, "the session of %s ends, and it is removed (session.timeout.ms)", l.nameOf(m.ID))
+				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.nameOf(m.ID), l.sessionSetting())
+			}
+			if m.RevokeEnds > 0 {
+				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.nameOf(m.ID), partitionsText(m.Revoking))
 			}
 		}
 		if held.JoinEnds > 0 {
@@ -68,6 +71,7 @@ func (l *layout) silent(i int) bool {
 // Bounds of looking ahead.
 const (
 	aheadTicks = 60
+	aheadLong  = 130 // with the consumer protocol, whose sessions are long
 	aheadMost  = 700 // members times partitions for which it is done
 )
 
@@ -103,7 +107,7 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 	k, at, settled := l.foresee(cmd)
 	to := a.WithTick(min(at, a.Last()))
 	if !settled {
-		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", aheadTicks)}, labs.TryIt(what, to), view.Span{Text: "."})
+		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", l.aheadTicks())}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
 	var parts []string
 	parts = append(parts, fmt.Sprintf("%s would move", kafka.Count(len(k.moved), "partition")))
@@ -125,7 +129,7 @@ func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool) {
 	ahead := *l
 	ahead.history = l.base.clone(c.Journal())
 	ahead.history.readFrom(l.Cluster.Journal().Len())
-	last := min(l.Address.T+aheadTicks, l.Address.Last())
+	last := min(l.Address.T+l.aheadTicks(), l.Address.Last())
 	for tick = l.Address.T + 1; tick <= last; tick++ {
 		if c.Tick() != nil {
 			return k, tick, false
@@ -136,6 +140,14 @@ func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool) {
 		}
 	}
 	return k, last, false
+}
+
+// aheadTicks is how far is looked ahead.
+func (l *layout) aheadTicks() int {
+	if l.remote() {
+		return aheadLong
+	}
+	return aheadTicks
 }
 
 // allRead says whether every partition is read.

@@ -41,7 +41,7 @@ func (l *layout) method() string {
 	usual := protocolOf(v).usual
 	switch len(usual) {
 	case 0:
-		return v.Text("protocol")
+		return v.Text("protocol") + " (uniform)"
 	case 1:
 		return v.Text("protocol") + ", " + usual[0]
 	}
@@ -62,8 +62,12 @@ func (l *layout) legend() []view.Key {
 		{Kind: "bar-nobody", Text: "gap: nobody has the partition; ticks"},
 		{Kind: "bar-begins", Text: "gap: its new owner asks where to begin"},
 		{Kind: "bar-down", Text: "gap: its owner is down or stands still"},
-		{Kind: "bar-join", Text: "join phase: the group waits for its members"},
-		{Kind: "bar-sync", Text: "sync phase: it waits for the leader’s assignment"},
+	}
+	if l.remote() {
+		list = append(list, view.Key{Kind: "bar-reconcile", Text: "reconciling: each member comes to its target by itself"},
+			view.Key{Kind: "bar-gives", Text: "revoke: told to give up, reads the rest on"}, view.Key{Kind: "bar-waits", Text: "wait: for what others have not given up"})
+	} else {
+		list = append(list, view.Key{Kind: "bar-join", Text: "join phase: the group waits for its members"}, view.Key{Kind: "bar-sync", Text: "sync phase: it waits for the leader’s assignment"})
 	}
 	if l.Address.Values.Int("slow") > 0 {
 		list = append(list, view.Key{Kind: "bar-busy", Text: "its owner’s application is at one record, and does not poll"})
@@ -76,9 +80,20 @@ func (l *layout) machine() *view.Machine {
 	m := &view.Machine{Title: "State of the group"}
 	texts := map[group.State]string{
 		group.Empty: "no members", group.PreparingRebalance: "join: all join anew", group.CompletingRebalance: "sync: the leader divides", group.Stable: "all have their share",
+		group.Assigning: "the target is out of date", group.Reconciling: "members come to the target",
 	}
-	for _, state := range []group.State{group.Empty, group.PreparingRebalance, group.CompletingRebalance, group.Stable} {
+	states := []group.State{group.Empty, group.PreparingRebalance, group.CompletingRebalance, group.Stable}
+	if l.remote() {
+		states = []group.State{group.Empty, group.Assigning, group.Reconciling, group.Stable}
+	}
+	for _, state := range states {
 		m.States = append(m.States, view.MachineState{Name: string(state), Text: texts[state], Now: l.group.State == state})
+	}
+	if l.remote() {
+		if held := l.group.Held; held != nil {
+			m.Facts = []view.Fact{{Name: "Group epoch", Value: fmt.Sprint(held.Epoch)}, {Name: "Assignment epoch", Value: fmt.Sprint(held.AssignmentEpoch)}, {Name: "Members", Value: fmt.Sprint(len(held.Members))}}
+		}
+		return m
 	}
 	m.Facts = append(m.Facts, view.Fact{Name: "Generation", Value: fmt.Sprint(l.group.Generation)})
 	if held := l.group.Held; held != nil {
@@ -117,7 +132,7 @@ func (l *layout) costs() (title string, list []view.Count) {
 	} else {
 		title = fmt.Sprintf("The rebalance since tick %d", c.from)
 		if c.to >= 0 {
-			title = fmt.Sprintf("The last rebalance, ticks %d to %d", c.from, c.to)
+			title = "The last rebalance, " + ticksWords(c.from, c.to)
 		}
 	}
 	k := l.costOf(c)

@@ -79,7 +79,7 @@ func (l *layout) readNow() view.Paragraph {
 func (l *layout) sharesText() string {
 	n := 0
 	for _, s := range l.history.seats {
-		if s.phase().kind == reads {
+		if s.alive && !s.paused && s.owned > 0 {
 			n++
 		}
 	}
@@ -91,14 +91,16 @@ func (l *layout) readChange(c *change) view.Paragraph {
 	why := strings.TrimSuffix(l.named(c.why), ".")
 	if c.to >= 0 {
 		rounds := ""
-		if n := len(c.rounds); n > 1 {
+		if n := len(c.rounds); n > 1 && !l.remote() {
 			rounds = fmt.Sprintf(" in %d rounds", n)
 		}
-		return l.because(say(fmt.Sprintf("The last rebalance: ticks %d to %d%s. ", c.from, c.to, rounds), "It began because %s.", why), c.event)
+		return l.because(say(fmt.Sprintf("The last rebalance: %s%s. ", ticksWords(c.from, c.to), rounds), "It began because %s.", why), c.event)
 	}
 	r := &c.rounds[len(c.rounds)-1]
 	p := say(fmt.Sprintf("A rebalance goes on since tick %d. ", c.from), "It began because %s.", why)
 	switch {
+	case l.remote():
+		p = append(p, view.Span{Text: " " + l.reconcileText(r)})
 	case r.stable >= 0:
 		p = append(p, view.Span{Text: fmt.Sprintf(" Round %d is over: %s held back until its owner has given it up and joined again; then the next round gives it out.", len(c.rounds), isAre(len(r.computed.Withheld), "partition"))})
 	case r.joined < 0:
@@ -109,6 +111,42 @@ func (l *layout) readChange(c *change) view.Paragraph {
 		p = append(p, view.Span{Text: " The leader has divided the partitions; the assignment is on its way to the coordinator and then to the members."})
 	}
 	return l.because(p, c.event)
+}
+
+// reconcileText says who has still to come to a target assignment.
+func (l *layout) reconcileText(r *round) string {
+	if r.computed == nil {
+		return fmt.Sprintf("Group epoch %d: the next heartbeat of a member makes the coordinator divide anew.", r.generation)
+	}
+	var parts []string
+	behind := 0
+	if l.group.Held != nil {
+		for i := range l.group.Held.Members {
+			switch m := &l.group.Held.Members[i]; {
+			case m.State == group.UnrevokedPartitions:
+				parts = append(parts, fmt.Sprintf("%s is to give up %s", l.nameOf(m.ID), partitionsText(m.Revoking)))
+			case m.State == group.UnreleasedPartitions:
+				parts = append(parts, fmt.Sprintf("%s waits for %s", l.nameOf(m.ID), kafka.Count(len(m.Target)-len(m.Assignment), "partition")))
+			case int32(m.Epoch) != int32(r.generation):
+				behind++
+			}
+		}
+	}
+	if behind > 0 {
+		parts = append(parts, fmt.Sprintf("%s of it with the next heartbeat", map[bool]string{true: "1 member learns", false: fmt.Sprintf("%d members learn", behind)}[behind == 1]))
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("The target assignment is that of epoch %d.", r.generation)
+	}
+	return fmt.Sprintf("The target assignment is that of epoch %d: %s. Nobody waits for the whole group.", r.generation, strings.Join(parts, "; "))
+}
+
+// ticksWords writes from which tick to which.
+func ticksWords(from, to kafka.Tick) string {
+	if from == to {
+		return fmt.Sprintf("tick %d", from)
+	}
+	return fmt.Sprintf("ticks %d to %d", from, to)
 }
 
 // isAre writes "1 partition is", "2 partitions are".
@@ -164,7 +202,7 @@ func (l *layout) readMoved(c *change) view.Paragraph {
 	if c.to >= 0 {
 		verb = "moved"
 	}
-	p := say(fmt.Sprintf("%s %s, %d had to. ", kafka.Count(n, "partition"), verb, k.fewest), "%s", l.movedText(n, k.fewest, c.rounds[len(c.rounds)-1].computed.Assignor))
+	p := say(fmt.Sprintf("%s %s, %d had to. ", kafka.Count(n, "partition"), verb, k.fewest), "%s", movedText(n, k.fewest, c))
 	if n > 0 && n <= movesTold {
 		var moves []string
 		for _, tp := range k.moved {
@@ -182,12 +220,21 @@ func (l *layout) readMoved(c *change) view.Paragraph {
 const movesTold = 4
 
 // movedText judges how many partitions moved by the fewest that had to.
-func (l *layout) movedText(n, fewest int, assignor string) string {
-	switch {
-	case n > fewest && strings.Contains(assignor, "sticky"):
-		return "An even division is possible with fewer moves."
-	case n > fewest:
+func movedText(n, fewest int, c *change) string {
+	divisions := 0
+	for i := range c.rounds {
+		if c.rounds[i].computed != nil {
+			divisions++
+		}
+	}
+	assignor := c.rounds[len(c.rounds)-1].computed.Assignor
+	switch blind := assignor == "range" || assignor == "roundrobin" || assignor == "server-range"; {
+	case n > fewest && blind:
 		return fmt.Sprintf("The rest moved because %s does not look at who had what.", assignor)
+	case n > fewest && divisions > 1:
+		return fmt.Sprintf("The group was divided %d times on the way, each time anew.", divisions)
+	case n > fewest:
+		return "An even division is possible with fewer moves."
 	case n < fewest:
 		return "An even division would have needed more."
 	case n == 0:
@@ -257,7 +304,7 @@ func (l *layout) readGone() (list []view.Paragraph) {
 			continue
 		}
 		at := l.tickAt(held.SessionEnds)
-		p := say(fmt.Sprintf("%s %s, and the group has not noticed. ", s.node, what), "Its session ends in tick %d: session.timeout.ms = %s after its last heartbeat. %s ", at, kafka.Thousands(held.SessionTimeout), text)
+		p := say(fmt.Sprintf("%s %s, and the group has not noticed. ", s.node, what), "Its session ends in tick %d: %s = %s after its last heartbeat. %s ", at, l.sessionSetting(), kafka.Thousands(held.SessionTimeout), text)
 		list = append(list, append(p, labs.TryIt(fmt.Sprintf("tick %d", at), l.Address.WithTick(at)), view.Span{Text: "."}))
 	}
 	return list
@@ -269,7 +316,7 @@ func (l *layout) readOutsiders() (list []view.Paragraph) {
 		s := l.history.seats[i]
 		switch {
 		case s.failed:
-			list = append(list, l.because(say(fmt.Sprintf("%s has ended with an error. ", s.node), "No retry mends it, so poll throws it and the application ends."), s.since))
+			list = append(list, l.because(say(fmt.Sprintf("%s has ended with %s. ", s.node, s.error), "No retry mends that: poll throws it, and the application ends."), s.since))
 		case s.alive && s.in == "" && s.owned > 0 && l.group.Held != nil:
 			list = append(list, say(fmt.Sprintf("%s is no member any more and does not know it. ", s.node), "It has %s by its own belief; what it commits for them will be refused.", kafka.Count(s.owned, "partition")))
 		}

@@ -33,6 +33,29 @@ var wants = map[string]want{
 		says:   []string{"The last rebalance: ticks 8 to 26 in 2 rounds.", "1 of 6 partitions stood still, for 14 ticks in all. The longest was orders-3: 14 ticks, 7 s."},
 		lacks:  []string{"handed back"},
 	},
+	"A newcomer, consumer protocol": {
+		rows: map[string]string{
+			"orders-0": "ticks 0 to 24: read by billing-01",
+			"orders-1": "ticks 0 to 8: read by billing-01; ticks 9 to 18: nobody has it; ticks 19 to 20: its new owner asks where to begin; ticks 21 to 24: read by billing-04",
+		},
+		counts: map[string]string{"Moved": "1", "Stood still": "1", "Since tick 0": "12"},
+		says:   []string{"The last rebalance: ticks 6 to 18. It began because billing-04 joined.", "1 of 6 partitions stood still, for 12 ticks in all."},
+		lacks:  []string{"rounds"},
+	},
+	"Cooperative and consumer protocol, side by side": {
+		counts: map[string]string{"Since tick 0": "14"},
+	},
+	"Target, epochs and who waits": {
+		rows: map[string]string{"billing-01": "ticks 0 to 5: has 2 partitions; ticks 6 to 8: has 2 partitions and is to give up some", "billing-04": "ticks 3 to 4: no member; ticks 5 to 6: join; ticks 7 to 8: has 0 partitions and waits for what others have not given up"},
+		says: []string{"The target assignment is that of epoch 4: billing-01 is to give up orders-1; billing-04 waits for 1 partition. Nobody waits for the whole group."},
+	},
+	"Rolling restart, consumer protocol": {
+		counts: map[string]string{"Stood still": "5"},
+	},
+	"The same, consumer protocol": {
+		rows: map[string]string{"orders-0": "ticks 0 to 10: read by billing-01", "billing-16": "ticks 3 to 4: no member; ticks 5 to 6: join; ticks 7 to 10: failed"},
+		says: []string{"billing-16 has ended with UNRELEASED_INSTANCE_ID."},
+	},
 	"Eager and cooperative, side by side": {
 		counts: map[string]string{"Stood still": "6"},
 	},
@@ -85,7 +108,7 @@ var wants = map[string]want{
 	},
 	"Two members with one instance id": {
 		rows: map[string]string{"billing-01": "ticks 0 to 6: has 2 partitions; ticks 7 to 12: failed"},
-		says: []string{"billing-16 took the place of billing-01 in tick 6. Both have group.instance.id = billing-01: the last to join has the partitions, and the other is answered FENCED_INSTANCE_ID.", "billing-01 has ended with an error."},
+		says: []string{"billing-16 took the place of billing-01 in tick 6. Both have group.instance.id = billing-01: the last to join has the partitions, and the other is answered FENCED_INSTANCE_ID.", "billing-01 has ended with FENCED_INSTANCE_ID."},
 	},
 	"Partitions added": {
 		rows:   map[string]string{"orders-8": "ticks 4 to 26: nobody has it; ticks 27 to 30: its new owner asks where to begin; tick 31: read by billing-03"},

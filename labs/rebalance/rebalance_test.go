@@ -78,14 +78,14 @@ func TestSubscriptions(t *testing.T) {
 // What cannot be is refused, with what is allowed.
 func TestRefusedSettings(t *testing.T) {
 	for query, allowed := range map[string]string{
-		"protocol=cooperative&assignor=range":             "default, cooperative-sticky",
-		"assignor=cooperative-sticky":                     "default, range, roundrobin, sticky",
-		"subscribe=p":                                     "billing-01 has to read at least one of the topics that there are: orders",
-		"heartbeat=6000":                                  "more than heartbeat.interval.ms = 6000",
-		"subscribe=x":                                     "as in o,op,all",
-		"members=17":                                      "from 0 to 16",
-		"topics=2&subscribe=o,p,s&members=2":              "billing-03 has to read at least one",
-		"do=2:start+billing-4&protocol=consumers&members": "",
+		"protocol=cooperative&assignor=range": "default, cooperative-sticky",
+		"assignor=cooperative-sticky":         "default, range, roundrobin, sticky",
+		"subscribe=p":                         "billing-01 has to read at least one of the topics that there are: orders",
+		"heartbeat=6000":                      "more than heartbeat.interval.ms = 6000",
+		"subscribe=x":                         "as in o,op,all",
+		"members=17":                          "from 0 to 16",
+		"topics=2&subscribe=o,p,s&members=2":  "billing-03 has to read at least one",
+		"protocol=consumer&assignor=range":    "default, uniform, server-range",
 	} {
 		a, err := labs.Parse(Lab(), labs.Pages, query)
 		if err == nil {

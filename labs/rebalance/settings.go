@@ -16,6 +16,7 @@ const (
 
 	eager       = "eager"
 	cooperative = "cooperative"
+	consumer    = "consumer"
 
 	byDefault = "default" // the assignor that Kafka uses under a protocol if nothing is set
 
@@ -30,6 +31,7 @@ const (
 var protocols = []protocol{
 	{name: eager, assignors: []string{"range", "roundrobin", "sticky"}, usual: []string{"range", "cooperative-sticky"}},
 	{name: cooperative, assignors: []string{"cooperative-sticky"}, usual: []string{"cooperative-sticky"}},
+	{name: consumer, assignors: []string{"uniform", "server-range"}, remote: true},
 }
 
 // protocol is one way of a group.
@@ -95,7 +97,7 @@ func groupSettings() []labs.Setting {
 		{Name: "members", Label: "Members", Default: "3", Min: 0, Max: memberCount, Help: fmt.Sprintf("at the start; %d can join", memberCount)},
 		{Name: "protocol", Label: "Protocol", Default: eager, Options: names(func(p protocol) []string { return []string{p.name} })},
 		{Name: "assignor", Label: "Assignor", Default: byDefault, Options: append([]string{byDefault}, names(func(p protocol) []string { return p.assignors })...),
-			Help: "default: the list range, cooperative-sticky with eager; cooperative-sticky with cooperative"},
+			Help: "default: with eager the list range, cooperative-sticky; with cooperative cooperative-sticky; with consumer the broker’s, uniform"},
 		{Name: "static", Label: "group.instance.id", Default: off, Options: []string{off, on, clash}, Help: "on: static members; clash: billing-16 has the id of billing-01"},
 	}
 }
@@ -103,8 +105,10 @@ func groupSettings() []labs.Setting {
 // timeSettings are the group's timeouts.
 func timeSettings() []labs.Setting {
 	return []labs.Setting{
-		{Name: "session-timeout", Label: "session.timeout.ms", Default: "6000", Min: 6000, Max: 1_800_000},
-		{Name: "heartbeat", Label: "heartbeat.interval.ms", Default: "3000", Min: 100, Max: maxMillis},
+		{Name: "session-timeout", Label: "session.timeout.ms", Default: "6000", Min: 6000, Max: 1_800_000, Help: "eager and cooperative"},
+		{Name: "heartbeat", Label: "heartbeat.interval.ms", Default: "3000", Min: 100, Max: maxMillis, Help: "eager and cooperative"},
+		{Name: "consumer-session", Label: "group.consumer.session.timeout.ms", Default: "45000", Min: 45_000, Max: 60_000, Help: "consumer: the broker’s"},
+		{Name: "consumer-heartbeat", Label: "group.consumer.heartbeat.interval.ms", Default: "5000", Min: 5000, Max: 15_000, Help: "consumer: the broker’s"},
 		{Name: "poll-interval", Label: "max.poll.interval.ms", Default: "300000", Min: 1000, Max: maxMillis, Help: "also the rebalance timeout"},
 		{Name: "initial-delay", Label: "group.initial.rebalance.delay.ms", Default: "3000", Min: 0, Max: 60_000},
 		{Name: "metadata-age", Label: "metadata.max.age.ms", Default: "10000", Min: 1000, Max: maxMillis, Help: "of the consumers: when they notice more partitions"},
@@ -152,6 +156,7 @@ func pairs(a labs.Address) (links []view.Link) {
 		links = append(links, view.Link{ID: id, Text: text, Href: to.WithTwin(setting, other).String(), Go: "push"})
 	}
 	add("pair-eager", "Eager | cooperative", "protocol", eager, cooperative)
+	add("pair-consumer", "Cooperative | consumer", "protocol", cooperative, consumer)
 	add("pair-static", "Dynamic | static", "static", off, on)
 	return links
 }

@@ -42,6 +42,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		return nil, &labs.AddressError{Param: "session-timeout", Found: v.Text("session-timeout"), Allowed: fmt.Sprintf("more than heartbeat.interval.ms = %d", heartbeat)}
 	}
 	s := &engine.Spec{TickMillis: tickMillis, Latency: latencyMillis, Cluster: engine.DefaultCluster(1)}
+	s.Cluster.Groups.ConsumerSessionTimeout, s.Cluster.Groups.ConsumerHeartbeatInterval = kafka.Millis(v.Int("consumer-session")), kafka.Millis(v.Int("consumer-heartbeat"))
 	s.Cluster.Groups.InitialRebalanceDelay = kafka.Millis(v.Int("initial-delay"))
 	for i, name := range topicsOf(v) {
 		t := engine.TopicSpec{Name: name, Partitions: v.Int("partitions"), ReplicationFactor: 1, Config: logConfig()}
@@ -82,13 +83,16 @@ func keysInTurn(topic string, partitions int) []string {
 func member(v labs.Values, i int) engine.MemberSpec {
 	c := engine.DefaultConsumerConfig("")
 	c.Topics = subscriptionOf(v, i)
-	c.AutoOffsetReset, c.MaxPollRecords, c.MetadataMaxAge, c.Group = "earliest", v.Int("poll-records"), kafka.Millis(v.Int("metadata-age")), engine.DefaultGroupConfig(billing)
-	m, p := &c.Group, protocolOf(v)
-	m.Protocol, m.Assignors = "classic", strategy(v)
-	if p.remote {
-		m.Protocol = "consumer"
+	c.AutoOffsetReset, c.MaxPollRecords, c.MetadataMaxAge = "earliest", v.Int("poll-records"), kafka.Millis(v.Int("metadata-age"))
+	m := &c.Group
+	if protocolOf(v).remote {
+		c.Group = engine.DefaultConsumerGroupConfig(billing)
+		m.RemoteAssignor = strings.Join(strategy(v), "")
+	} else {
+		c.Group = engine.DefaultGroupConfig(billing)
+		m.Assignors, m.SessionTimeout, m.HeartbeatInterval = strategy(v), kafka.Millis(v.Int("session-timeout")), kafka.Millis(v.Int("heartbeat"))
 	}
-	m.SessionTimeout, m.HeartbeatInterval, m.MaxPollInterval = kafka.Millis(v.Int("session-timeout")), kafka.Millis(v.Int("heartbeat")), kafka.Millis(v.Int("poll-interval"))
+	m.MaxPollInterval = kafka.Millis(v.Int("poll-interval"))
 	m.AutoCommit, m.AutoCommitInterval = v.Text("commit") == automatic, kafka.Millis(v.Int("auto-interval"))
 	m.InstanceID = instanceFor(v, i)
 	m.App = engine.AppConfig{StartAt: 1, Work: kafka.Millis(tickMillis / v.Int("process"))}

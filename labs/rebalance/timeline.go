@@ -29,7 +29,7 @@ func (l *layout) timeline() *view.Timeline {
 	t.Shades = l.shades()
 	t.Parts = []view.TimePart{
 		{Title: "Group", Rows: []view.TimeRow{l.groupRow()}},
-		{Title: "Members", Note: "has", Rows: l.memberRows()},
+		{Title: "Members", Note: map[bool]string{false: "has", true: "has, epoch"}[l.remote()], Rows: l.memberRows()},
 		{Title: "Partitions", Note: "stood still", Rows: l.partitionRows()},
 	}
 	if _, left := l.drawnMembers(); left > 0 {
@@ -75,6 +75,8 @@ func (l *layout) shades() []view.Run {
 			r.Kind = "join"
 		case group.CompletingRebalance:
 			r.Kind = "sync"
+		case group.Assigning, group.Reconciling:
+			r.Kind = "reconcile"
 		}
 	})
 }
@@ -82,16 +84,25 @@ func (l *layout) shades() []view.Run {
 // groupRow draws the group's states.
 func (l *layout) groupRow() view.TimeRow {
 	row := view.TimeRow{ID: "row-group", Name: billing, At: groupTarget().String()}
-	row.Runs = runs(l, l.history.group, func(is groupPhase, r *view.Run) { r.Kind, r.Text = phaseWords(is) })
-	row.Label = l.told(row.Runs, func(r view.Run) string { return strings.Replace(r.Text, "gen ", "stable in generation ", 1) })
+	row.Runs = runs(l, l.history.group, func(is groupPhase, r *view.Run) { r.Kind, r.Text = l.phaseWords(is) })
+	row.Label = l.told(row.Runs, func(r view.Run) string {
+		return strings.Replace(strings.Replace(r.Text, "gen ", "stable in generation ", 1), "reconcile ", "reconciles to epoch ", 1)
+	})
 	return row
 }
 
 // phaseWords gives the class and the words of a state of the group.
-func phaseWords(is groupPhase) (kind, text string) {
+func (l *layout) phaseWords(is groupPhase) (kind, text string) {
 	switch is.state {
 	case group.Stable:
-		return "stable", fmt.Sprintf("gen %d", is.generation)
+		if l.remote() {
+			return "stable", fmt.Sprintf("epoch %d", is.number)
+		}
+		return "stable", fmt.Sprintf("gen %d", is.number)
+	case group.Assigning:
+		return "reconcile", "assign"
+	case group.Reconciling:
+		return "reconcile", fmt.Sprintf("reconcile %d", is.number)
 	case group.PreparingRebalance:
 		return "join", "join"
 	case group.CompletingRebalance:
@@ -121,7 +132,7 @@ func color(i int) (number int, alt bool) { return i%8 + 1, i >= 8 }
 
 // phaseTexts say what members do.
 var phaseTexts = map[phaseKind]string{
-	outside: "no member", joins: "join", syncs: "sync", idles: "idle", isDown: "down", isPaused: "paused", hasFailed: "failed",
+	outside: "no member", joins: "join", gives: "revoke", awaits: "wait", syncs: "sync", idles: "idle", isDown: "down", isPaused: "paused", hasFailed: "failed",
 }
 
 // memberRows draws what the members do.
@@ -143,8 +154,13 @@ func (l *layout) memberRows() (rows []view.TimeRow) {
 		})
 		row.Runs = append(row.Runs, l.ahead(i)...)
 		row.Label = l.told(row.Runs, func(r view.Run) string {
-			if r.Kind == string(reads) {
+			switch phaseKind(r.Kind) {
+			case reads:
 				return "has " + kafka.Count(r.Bars, "partition")
+			case gives:
+				return fmt.Sprintf("has %s and is to give up some", kafka.Count(r.Bars, "partition"))
+			case awaits:
+				return fmt.Sprintf("has %s and waits for what others have not given up", kafka.Count(r.Bars, "partition"))
 			}
 			return r.Text
 		})
@@ -169,16 +185,19 @@ func (l *layout) ahead(i int) []view.Run {
 
 // memberNote says what a member has now.
 func (l *layout) memberNote(i int) string {
+	epoch := ""
+	if s := l.history.seats[i]; l.remote() && s.in != "" {
+		epoch = fmt.Sprintf(" e%d", s.epoch)
+	}
 	switch is := l.history.seats[i].phase(); is.kind {
 	case notRunning:
 		return "off"
-	case reads, joins, syncs:
-		if is.owned > 0 || is.kind == reads {
-			return fmt.Sprint(is.owned)
-		}
-		return "0"
+	case reads, joins, syncs, gives, awaits:
+		return fmt.Sprint(is.owned) + epoch
 	case idles:
-		return "idle"
+		return "idle" + epoch
+	case outside:
+		return "out"
 	default:
 		return phaseTexts[is.kind]
 	}

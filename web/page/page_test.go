@@ -42,6 +42,8 @@ func TestEachRegionIsDrawnAsItsGoldenFileSays(t *testing.T) {
 		"picture":      ui.Picture(p.Picture),
 		"cluster":      ui.Cluster(fixtureCluster()),
 		"ledger":       ui.Ledger(fixtureLedger(), "", ""),
+		"timeline":     ui.Timeline(fixtureTimeline()),
+		"machine":      ui.Machine(fixtureMachine()),
 		"brackets":     ui.Lane(fixtureBrackets()),
 		"groups":       ui.Actions(fixtureGroups()),
 		"pair":         ui.Pair(fixtureOfTwo()),
