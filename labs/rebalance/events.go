@@ -21,7 +21,7 @@ const (
 // the timeline has it.
 func (l *layout) events() (list view.Events) {
 	most, left := eventsShown, 0
-	open := l.Address.Shown() != labs.Target{} || l.Address.Why != 0 || l.Address.Vs.Why != 0
+	open := l.opens()
 	switch two := l.Beside != nil; {
 	case open && two:
 		most = eventsOfBoth

@@ -14,13 +14,14 @@ import (
 
 // Bounds of what a page draws.
 const (
-	columnsShown   = 40  // ticks of the timeline
-	columnsShift   = 10  // by which it moves on when it is full
-	partitionsEach = 24  // that have a row of their own each; of more, equal neighbours share one
-	partitionsMost = 64  // drawn at once
-	elementsMost   = 440 // of the rows of partitions
-	elementsOpen   = 300 // beside an open inspector
-	elementsBeside = 170 // in each of two runs
+	columnsShown    = 40  // ticks of the timeline
+	columnsShift    = 10  // by which it moves on when it is full
+	partitionsEach  = 24  // that have a row of their own each; of more, equal neighbours share one
+	partitionsMost  = 64  // drawn at once
+	partitionsLeast = 6   // also where they have changed hands many times
+	elementsMost    = 440 // of the rows of partitions
+	elementsOpen    = 240 // beside an open inspector
+	elementsBeside  = 170 // in each of two runs
 )
 
 // layout is a frame with what the parts of the page share.
@@ -44,20 +45,24 @@ func newLayout(f labs.Frame) *layout {
 	at := max(l.placeOf(f.Address.Shown().Partition), 0)
 	for {
 		l.from = at - at%l.size
-		if l.size <= partitionsEach/2 || l.elements() <= l.most() {
+		if l.size <= partitionsLeast || l.elements() <= l.most() {
 			return l
 		}
 		l.size = (l.size + 1) / 2
 	}
 }
 
+// opens says whether the inspector shows something.
+func (l *layout) opens() bool {
+	a := l.Address
+	return a.Shown() != labs.Target{} || a.Why != 0 || a.Vs.Why != 0
+}
+
 // most is how many elements the rows of partitions may take.
 func (l *layout) most() int {
-	a := l.Address
-	open := a.Shown() != labs.Target{} || a.Why != 0 || a.Vs.Why != 0
-	switch {
+	switch open := l.opens(); {
 	case l.Beside != nil && open:
-		return elementsBeside / 2
+		return elementsBeside / 3
 	case l.Beside != nil:
 		return elementsBeside
 	case open:
@@ -149,17 +154,24 @@ func (l *layout) present() (list []int) {
 	return list
 }
 
-// membersBeside is how many members are drawn of each of two runs.
-const membersBeside = 8
+// How many members are drawn of each of two runs: fewer beside an open inspector.
+const (
+	membersBeside = 8
+	membersOpen   = 5
+)
 
 // drawnMembers lists the places of the members that are drawn, and how many are not. Where not all are, those that a
 // command names come first, so that two runs of the same commands show the same.
 func (l *layout) drawnMembers() (list []int, left int) {
 	list = l.present()
-	if l.Beside == nil || len(list) <= membersBeside {
+	most := membersBeside
+	if l.opens() {
+		most = membersOpen
+	}
+	if l.Beside == nil || len(list) <= most {
 		return list, 0
 	}
-	left = len(list) - membersBeside
+	left = len(list) - most
 	named := func(i int) bool {
 		return slices.ContainsFunc(l.Address.Do, func(s labs.Stamped) bool { return strings.Contains(s.Command.String(), memberName(i)) })
 	}
@@ -172,7 +184,7 @@ func (l *layout) drawnMembers() (list []int, left int) {
 		}
 		return i - j
 	})
-	list = slices.Clone(list[:membersBeside])
+	list = slices.Clone(list[:most])
 	slices.Sort(list)
 	return list, left
 }

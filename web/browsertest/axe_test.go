@@ -93,6 +93,11 @@ func (s state) show(b *tab, l look) (ok bool) {
 // TestAccessibility runs axe-core on every state, in every look, on a wide and a narrow window.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
+	checkAccessible(t, states)
+}
+
+// checkAccessible runs axe-core on states, in every look, on a wide and a narrow window.
+func checkAccessible(t *testing.T, states []state) {
 	axe, err := os.ReadFile(filepath.Join("..", "..", "third_party", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("the accessibility checker is missing: run `make test`, or `go run ./tools/fetchassets axe` (%v)", err)

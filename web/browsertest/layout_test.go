@@ -53,13 +53,20 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"a still cluster": "/embed" + largestCluster + "&still=1", "links cut": replication + "&do=3:cut+b1+b2&do=3:delay+b2+controller+500ms&do=3:pause+b3&t=14", "projected cluster": replication + leaderDies + "&t=40&size=projector",
 		"two stills": "/embed" + explorer + "&t=14&vs=partitions:12&still=1", "two projected": explorer + "&t=14&vs=keys:a%0A" + strings.Repeat("W", 700) + "&size=projector",
 	} {
-		for _, width := range []int{320, 640, 1280} { // 640: 1280 at a zoom of 200 %
-			b.size(width, 800)
-			b.open(address)
-			if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
-				t.Errorf("%s at %d px is %d px wide; what reaches over the edge:\n%s", name, width, got, strings.Join(overTheEdge(b, width), "\n"))
-				b.shot(fmt.Sprintf("wide-%s-%d", strings.ReplaceAll(name, " ", "-"), width))
-			}
+		checkWidth(b, name, address)
+	}
+}
+
+// checkWidth wants a page no wider than the window.
+func checkWidth(b *tab, name, address string) {
+	t := b.t
+	t.Helper()
+	for _, width := range []int{320, 640, 1280} { // 640: 1280 at a zoom of 200 %
+		b.size(width, 800)
+		b.open(address)
+		if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
+			t.Errorf("%s at %d px is %d px wide; what reaches over the edge:\n%s", name, width, got, strings.Join(overTheEdge(b, width), "\n"))
+			b.shot(fmt.Sprintf("wide-%s-%d", strings.ReplaceAll(name, " ", "-"), width))
 		}
 	}
 }
@@ -78,7 +85,6 @@ func overTheEdge(b *tab, width int) []string {
 func TestElements(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
-	const most = 1200
 	for name, address := range map[string]string{
 		"many partitions":  explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40",
 		"largest":          largest(),
@@ -99,14 +105,22 @@ func TestElements(t *testing.T) {
 		"a commit":         largestGroup + "&do=30:crash+billing-01&at=record:__consumer_offsets-9:30",
 		"two with a find":  explorer + "&partitions=64&consumers=64&keys=1000&rate=100&t=40&vs=work:1&at=vs:find:orders-5:33",
 	} {
-		b.open(address)
-		n := b.count("#lab, #lab *")
-		t.Logf("%s: %d elements", name, n)
-		if n >= most {
-			parts := eval[string](b, `[...document.querySelectorAll('#lab [id]')].map(e => [e.querySelectorAll('*').length, e.id])
-				.sort((x, y) => y[0] - x[0]).slice(0, 12).map(([n, id]) => id + ' ' + n).join(', ')`)
-			t.Errorf("%s: #lab has %d elements, fewer than %d are allowed; most are in %s", name, n, most, parts)
-		}
+		checkElements(b, name, address)
+	}
+}
+
+// checkElements wants a page of few elements.
+func checkElements(b *tab, name, address string) {
+	t := b.t
+	t.Helper()
+	const most = 1200
+	b.open(address)
+	n := b.count("#lab, #lab *")
+	t.Logf("%s: %d elements", name, n)
+	if n >= most {
+		parts := eval[string](b, `[...document.querySelectorAll('#lab [id]')].map(e => [e.querySelectorAll('*').length, e.id])
+			.sort((x, y) => y[0] - x[0]).slice(0, 12).map(([n, id]) => id + ' ' + n).join(', ')`)
+		t.Errorf("%s: #lab has %d elements, fewer than %d are allowed; most are in %s", name, n, most, parts)
 	}
 }
 
