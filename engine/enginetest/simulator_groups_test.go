@@ -162,7 +162,9 @@ func (s *simulation) pendingGroups(v engine.View) (why []string) {
 					return []string{wrong}
 				}
 				why = append(why, fmt.Sprintf("%s does not run", m.ID))
-			case m.State != "stable" || m.Generation != g.Generation:
+			case m.Protocol == engine.ConsumerProtocol && (m.State != "stable" || g.Held == nil || int32(m.Epoch) != int32(g.Held.Epoch)):
+				why = append(why, fmt.Sprintf("%s is %s in epoch %d", m.ID, m.State, m.Epoch))
+			case m.Protocol == engine.ClassicProtocol && (m.State != "stable" || m.Generation != g.Generation):
 				why = append(why, fmt.Sprintf("%s is %s in generation %d of %d", m.ID, m.State, m.Generation, g.Generation))
 			case len(m.Queue)+len(m.Busy) > 0:
 				why = append(why, fmt.Sprintf("%s is not through: %s", m.ID, m.App))
