@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -37,6 +38,8 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 		return c.startSending(cmd.Producer, given)
 	case command.AddPartitions:
 		return c.addPartitions(cmd, given)
+	case command.CreateTopic:
+		return c.createLater(cmd, given)
 	case command.AlterConfig:
 		c.send(adminNode, []simnet.Send{c.admin.AlterConfigs(c.now, kmsg.ConfigResourceTypeTopic, cmd.Topic, []client.Setting{{Name: cmd.Name, Value: &cmd.Value}}, given)})
 		return ""
@@ -149,6 +152,24 @@ func (c *Cluster) startSending(node kafka.NodeID, given uint64) (why string) {
 	}
 	c.journal.Append(node, given, journal.SendingStarted{Partitions: p.View().Known})
 	return ""
+}
+
+// createLater makes a topic that the run has for later.
+func (c *Cluster) createLater(cmd command.CreateTopic, given uint64) (why string) {
+	var others []string
+	for _, t := range c.spec.topics() {
+		if t.Name == cmd.Topic {
+			c.createTopic(&t, given)
+			return ""
+		}
+		if t.Later {
+			others = append(others, t.Name)
+		}
+	}
+	if others == nil {
+		return fmt.Sprintf("this run has no topic %s to make, nor any other", cmd.Topic)
+	}
+	return fmt.Sprintf("this run has no topic %s to make; it has %s", cmd.Topic, strings.Join(others, ", "))
 }
 
 func (c *Cluster) addPartitions(cmd command.AddPartitions, given uint64) (why string) {

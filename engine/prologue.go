@@ -64,20 +64,27 @@ func (c *Cluster) boot() error {
 		return err
 	}
 	for _, t := range c.spec.topics() {
-		c.send(adminNode, []simnet.Send{c.admin.CreateTopic(c.now, t.Name, int32(t.Partitions), int16(t.replicationFactor()), t.Replicas, topicSettings(&t), 0)})
+		if !t.Later {
+			c.createTopic(&t, 0)
+		}
 	}
 	if err := c.runUntil(c.now + creationHops*c.spec.Latency); err != nil {
 		return err
 	}
 	for _, b := range c.brokers {
 		for _, t := range c.spec.topics() {
-			if b.State() != broker.Running || !b.Knows(t.Name, t.Partitions) {
+			if b.State() != broker.Running || !t.Later && !b.Knows(t.Name, t.Partitions) {
 				return fmt.Errorf("%s cannot start under these settings: within %d ms it was not registered, unfenced and told of topic %s",
 					b.Node(), c.bootSpan(), t.Name)
 			}
 		}
 	}
 	return nil
+}
+
+// createTopic lets the administrator ask for a topic of the spec.
+func (c *Cluster) createTopic(t *TopicSpec, cause uint64) {
+	c.send(adminNode, []simnet.Send{c.admin.CreateTopic(c.now, t.Name, int32(t.Partitions), int16(t.replicationFactor()), t.Replicas, topicSettings(t), cause)})
 }
 
 // topicSettings gives what the topic of a spec sets itself.

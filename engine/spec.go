@@ -96,6 +96,7 @@ type TopicSpec struct {
 	Replicas          [][]kafka.BrokerID // of each partition, the preferred leader first; nil: the controller places them
 	MinInsyncReplicas int                // min.insync.replicas; 0: the default, 1
 	Config            storage.Config
+	Later             bool // the command create-topic makes it
 }
 
 // ProducerSpec is one producer with its application.

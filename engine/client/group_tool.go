@@ -14,7 +14,10 @@ import (
 )
 
 // The versions of the tool's requests.
-const describeGroupsVersion = 6
+const (
+	describeGroupsVersion        = 6
+	consumerGroupDescribeVersion = 1
+)
 
 // The tool tries for toolTimeout, which is default.api.timeout.ms; a replay looks every emptyCheck whether the group is
 // empty, for as long as that takes.
@@ -26,6 +29,9 @@ const (
 // resetTask is what kafka-consumer-groups --reset-offsets does for one group, a request after the other: metadata,
 // coordinator, state of the group, what is committed, the ends of the logs, and the commit. Slices in it are made anew,
 // never written.
+//
+// Simplified: the tool asks first for the state of a classic group, and if there is none for that of a group of the
+// consumer protocol; Kafka's asks the other way round.
 type resetTask struct {
 	group    string
 	topics   []string
@@ -137,7 +143,16 @@ func (a *Admin) takeForTask(now kafka.Millis, m *simnet.Message, cause uint64, j
 		return a.ask(now, t.coordinator, request), true
 	case *kmsg.DescribeGroupsResponse:
 		t.awaited--
-		return a.takeState(now, response, cause, j), true
+		if group := response.Groups[0]; group.ErrorCode != kerr.GroupIDNotFound.Code {
+			return a.takeState(now, group.ErrorCode, group.State, len(group.Members), cause, j), true
+		}
+		request := kmsg.NewPtrConsumerGroupDescribeRequest()
+		request.Version, request.Groups = consumerGroupDescribeVersion, []string{t.group}
+		return a.ask(now, t.coordinator, request), true
+	case *kmsg.ConsumerGroupDescribeResponse:
+		t.awaited--
+		group := response.Groups[0]
+		return a.takeState(now, group.ErrorCode, group.State, len(group.Members), cause, j), true
 	case *kmsg.OffsetFetchResponse:
 		t.awaited--
 		return a.takeCommitted(now, response), true
@@ -183,20 +198,19 @@ func (a *Admin) takePartitions(now kafka.Millis, from kafka.NodeID, response *km
 // takeState goes on if the group is empty or not there. Else a reset is refused, and a replay waits.
 //
 // Source: ConsumerGroupCommand.ConsumerGroupService.resetOffsets.
-func (a *Admin) takeState(now kafka.Millis, response *kmsg.DescribeGroupsResponse, cause uint64, j *journal.Journal) []simnet.Send {
+func (a *Admin) takeState(now kafka.Millis, code int16, state string, members int, cause uint64, j *journal.Journal) []simnet.Send {
 	t := a.task
-	group := response.Groups[0]
 	switch {
-	case coordinatorGone(group.ErrorCode), group.ErrorCode == kerr.CoordinatorLoadInProgress.Code:
+	case coordinatorGone(code), code == kerr.CoordinatorLoadInProgress.Code:
 		a.again(now, retryBackoff)
 		return nil
-	case group.ErrorCode == kerr.GroupIDNotFound.Code, group.State == "Empty", group.State == "Dead":
+	case code == kerr.GroupIDNotFound.Code, state == "Empty", state == "Dead":
 	case t.waits:
 		t.deadline = now + toolTimeout
 		a.again(now, emptyCheck)
 		return nil
 	default:
-		a.endTask(journal.ResetRefused{Group: t.group, State: group.State, Members: len(group.Members)}, cause, j)
+		a.endTask(journal.ResetRefused{Group: t.group, State: state, Members: members}, cause, j)
 		return nil
 	}
 	request := kmsg.NewPtrOffsetFetchRequest()

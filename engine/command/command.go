@@ -12,7 +12,7 @@ import (
 )
 
 // Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [Commit],
-// [Crash], [Cut], [Delay], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
+// [Crash], [CreateTopic], [Cut], [Delay], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
 // [Produce], [Rebalance], [Replay], [Reset], [Resume], [Seek], [ShutDown], [SlowDisk], [Start], [StartSending],
 // [StopSending], [Wait] and [Wipe].
 type Command interface {
@@ -38,6 +38,7 @@ var verbs = [...]verb{
 	{"alter-config", "alter-config TOPIC SETTING VALUE", parseAlterConfig},
 	{"commit", "commit CONSUMER [PARTITION @OFFSET]", parseCommit},
 	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit]", parseCrash},
+	{"create-topic", "create-topic TOPIC", parseCreateTopic},
 	{"cut", "cut NODE NODE", parseCut},
 	{"cut-one-way", "cut-one-way FROM TO", parseCutOneWay},
 	{"delay", "delay NODE NODE DURATION, from 0ms", parseDelayLink},

@@ -30,6 +30,7 @@ func TestParse(t *testing.T) {
 		{`produce-to p0 2 "order-7" paid`, Produce{Producer: "p0", Named: true, To: 2, Key: "order-7", Value: "paid"}, "produce-to p0 2 order-7 paid"},
 		{"produce-to p0 02 - paid", Produce{Producer: "p0", Named: true, To: 2, Keyless: true, Value: "paid"}, "produce-to p0 2 - paid"},
 		{"add-partitions orders to 6", AddPartitions{Topic: "orders", Count: 6}, "add-partitions orders to 6"},
+		{"create-topic payments", CreateTopic{"payments"}, "create-topic payments"},
 		{"stop-sending p0", StopSending{"p0"}, "stop-sending p0"},
 		{"start-sending p0", StartSending{"p0"}, "start-sending p0"},
 		{"pause c1", Pause{"c1"}, "pause c1"},

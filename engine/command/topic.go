@@ -12,6 +12,22 @@ type AddPartitions struct {
 	Count int // partitions in all, afterwards
 }
 
+// CreateTopic makes a topic, as kafka-topics --create does; with which partitions, the run's spec says.
+type CreateTopic struct{ Topic string }
+
+func parseCreateTopic(words []word) (Command, error) {
+	if len(words) != 1 || words[0].quoted {
+		return nil, errUsage
+	}
+	return CreateTopic{words[0].text}, nil
+}
+
+// Verb gives "create-topic".
+func (CreateTopic) Verb() string { return "create-topic" }
+
+// String gives the canonical text.
+func (c CreateTopic) String() string { return "create-topic " + c.Topic }
+
 // MaxPartitions is the greatest number of partitions that a command may name.
 const MaxPartitions = 1_000_000
 
