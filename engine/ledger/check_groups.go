@@ -91,6 +91,9 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.GroupEmpty:
 		g := k.group(body.Group)
 		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, body.Generation})
+	case journal.GroupConverted:
+		g := k.group(body.Group)
+		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)
