@@ -9,20 +9,14 @@ import (
 	"loglab/engine/kafka"
 )
 
-// consumerGroup makes a spec like that of [grouped], with members of the consumer protocol; those from the second on do
-// not run yet.
-func consumerGroup(partitions, members int, change func(*engine.ConsumerConfig)) *engine.Spec {
-	spec := grouped(partitions, members)
-	everyMember(spec, func(c *engine.ConsumerConfig) {
-		c.Group = engine.DefaultConsumerGroupConfig("c")
-		c.Group.AutoCommit = false
-		if change != nil {
-			change(c)
-		}
-	})
-	for i := range spec.Groups[0].Members[1:] {
-		spec.Groups[0].Members[i+1].Off = true
+// joining makes a spec like that of [consuming], whose members from the second on do not run yet.
+func joining(partitions, members int, change func(*engine.ConsumerConfig)) *engine.Spec {
+	spec := consuming(partitions, members)
+	if change != nil {
+		everyMember(spec, change)
 	}
+	off(spec)
+	spec.Groups[0].Members[0].Off = false
 	return spec
 }
 
@@ -42,7 +36,7 @@ func says(c *engine.Cluster, from uint64, kinds ...string) string {
 // One member owns all; a second joins; the first gives one partition up by its own heartbeat and reads on in the others;
 // the second gets it once the first has said so. Nobody joins again.
 func TestConsumerProtocolTrace(t *testing.T) {
-	c := start(t, consumerGroup(3, 2, nil))
+	c := start(t, joining(3, 2, nil))
 	give(t, c, "wait 20s")
 	from := uint64(c.Journal().Len())
 	give(t, c, "start c-2", "wait 30s")
@@ -73,7 +67,7 @@ c-2 AssignmentAcknowledged epoch=2 [t-2]`
 // that waits gets it then. One that needs longer than max.poll.interval.ms leaves.
 func TestBusyMemberDelaysTheNext(t *testing.T) {
 	for work, want := range map[kafka.Millis]string{20_000: "1=t-0 2=t-1", 100_000: "1=t-0,t-1 2="} {
-		spec := consumerGroup(2, 2, func(c *engine.ConsumerConfig) {
+		spec := joining(2, 2, func(c *engine.ConsumerConfig) {
 			c.Group.App.CommitOnRevoke, c.Group.App.SlowEvery, c.Group.App.SlowWork, c.Group.MaxPollInterval = true, 1, work, 50_000
 		})
 		filled(spec, 0, 1)
@@ -97,7 +91,7 @@ func TestBusyMemberDelaysTheNext(t *testing.T) {
 // A member that stands still for longer than its session is none any more: what it owned went on without it, and once it
 // runs again it is told so and joins anew.
 func TestFrozenMemberIsFenced(t *testing.T) {
-	c := start(t, consumerGroup(2, 2, nil))
+	c := start(t, joining(2, 2, nil))
 	give(t, c, "start c-2", "wait 30s", "pause c-1", "wait 40s")
 	if got := assignmentOf(memberOf(t, c, "c-2")); got != "t-1" {
 		t.Errorf("before the session ends c-2 owns %s", got)
@@ -120,67 +114,9 @@ func TestFrozenMemberIsFenced(t *testing.T) {
 	}
 }
 
-// A static member that is closed and started again comes back to its partitions; nobody else notices. A dynamic one that
-// is closed leaves them to the others at their next heartbeats.
-func TestStaticMemberReturnsByTheConsumerProtocol(t *testing.T) {
-	for _, static := range []bool{true, false} {
-		spec := consumerGroup(2, 2, nil)
-		for i, id := range []kafka.GroupInstanceID{"i1", "i2"} {
-			if static {
-				spec.Groups[0].Members[i].Config.Group.InstanceID = id
-			}
-		}
-		c := start(t, spec)
-		give(t, c, "start c-2", "wait 30s")
-		from, was := uint64(c.Journal().Len()), memberOf(t, c, "c-1").MemberID
-		give(t, c, "leave c-1", "wait 10s")
-		want, left := "2=t-1", kafka.MemberEpoch(-2)
-		if !static {
-			want, left = "2=t-0,t-1", -1
-		}
-		if got := owns(t, c, "c"); got != want {
-			t.Errorf("static %t: they own %s, want %s", static, got, want)
-		}
-		if b := last[journal.ConsumerClosed](t, c, "c-1"); b.Epoch != left {
-			t.Errorf("static %t: it leaves with epoch %d", static, b.Epoch)
-		}
-		give(t, c, "start c-1", "wait 10s")
-		if m := memberOf(t, c, "c-1"); m.MemberID == was || static && (assignmentOf(m) != "t-0" || m.Epoch != 2) {
-			t.Errorf("static %t: it comes back as %s, after %s, in epoch %d with %s", static, m.MemberID, was, m.Epoch, assignmentOf(m))
-		}
-		if got := says(c, from, "PartitionsRevoked"); static && got != "" {
-			t.Errorf("told %s", got)
-		}
-	}
-}
-
-// A second process with the instance id of one that has not left ends with an error.
-func TestUnreleasedInstance(t *testing.T) {
-	c := start(t, consumerGroup(2, 2, func(c *engine.ConsumerConfig) { c.Group.InstanceID = "i1" }))
-	give(t, c, "wait 10s", "start c-2", "wait 10s")
-	if b := last[journal.ConsumerFailed](t, c, "c-2"); b.Error != "UNRELEASED_INSTANCE_ID" {
-		t.Errorf("%+v", b)
-	}
-	if got := assignmentOf(memberOf(t, c, "c-1")); got != "t-0,t-1" {
-		t.Errorf("c-1 owns %s", got)
-	}
-}
-
-// New partitions come with the coordinator's answers; no member looks for them.
-func TestNewPartitionsByTheConsumerProtocol(t *testing.T) {
-	c := start(t, consumerGroup(2, 2, nil))
-	give(t, c, "start c-2", "wait 30s", "add-partitions t to 4", "wait 30s")
-	if got := len(memberOf(t, c, "c-1").Assignment) + len(memberOf(t, c, "c-2").Assignment); got != 4 {
-		t.Errorf("they own %s", owns(t, c, "c"))
-	}
-	if got := says(c, 0, "PartitionsLost"); got != "" {
-		t.Errorf("told %s", got)
-	}
-}
-
 // A clone of a run with members of the consumer protocol goes on as the run does.
 func TestClonesOfTheConsumerProtocolGoOnAlike(t *testing.T) {
-	spec := consumerGroup(3, 3, func(c *engine.ConsumerConfig) {
+	spec := joining(3, 3, func(c *engine.ConsumerConfig) {
 		c.MaxPollRecords, c.Group.AutoCommit, c.Group.AutoCommitInterval = 4, true, 2000
 		c.Group.App = engine.AppConfig{Work: 900}
 	})

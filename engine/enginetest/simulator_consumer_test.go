@@ -1,23 +1,30 @@
 package enginetest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"loglab/engine"
 )
 
-// drawConsumerSimulation makes a run whose groups use the consumer protocol, with all else that is drawn for a seed.
+// drawConsumerSimulation makes a run whose groups use the consumer protocol, some with members of the classic one among
+// them, with all else that is drawn for a seed.
 func drawConsumerSimulation(seed uint64) *simulation {
 	s := drawSimulation(seed)
-	s.test = "TestSimulateConsumerProtocol"
+	// A member of the consumer protocol that joins while a classic group has not come together yet ends with an error, and
+	// starts that over.
+	s.test, s.restarts = "TestSimulateConsumerProtocol", 20_000
 	c := chance{rand.New(rand.NewPCG(seed, 6))}
 	for i := range s.spec.Groups {
 		g := &s.spec.Groups[i]
-		assignor := pickOne(c, "", "uniform", "server-range")
-		s.set(g.ID, "consumer "+assignor)
+		assignor, mixed := pickOne(c, "", "uniform", "server-range"), c.oneIn(3)
+		s.set(g.ID, fmt.Sprintf("consumer/%s/mixed:%t", assignor, mixed))
 		for j := range g.Members {
 			had := g.Members[j].Config.Group
+			if mixed && c.oneIn(2) {
+				continue
+			}
 			config := engine.DefaultConsumerGroupConfig(g.ID)
 			config.RemoteAssignor, config.InstanceID, config.App = assignor, had.InstanceID, had.App
 			config.MaxPollInterval, config.AutoCommit, config.AutoCommitInterval = had.MaxPollInterval, had.AutoCommit, had.AutoCommitInterval

@@ -12,7 +12,8 @@ import (
 // simulation is a run drawn from a seed: a spec and a plan of faults.
 type simulation struct {
 	seed     uint64
-	test     string // that runs it
+	test     string       // that runs it
+	restarts kafka.Millis // how long a member stays down whose application has ended, in the end; 0: not at all
 	spec     *engine.Spec
 	settings []string         // as in an address
 	ticks    int              // of the phase with faults

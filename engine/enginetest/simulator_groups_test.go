@@ -157,6 +157,8 @@ func (s *simulation) pendingGroups(v engine.View) (why []string) {
 					return []string{wrong}
 				}
 				why = append(why, fmt.Sprintf("%s had ended", m.ID))
+			case !m.Alive && s.restarts > 0 && s.played%int(s.restarts/s.spec.TickMillis) != 0:
+				why = append(why, fmt.Sprintf("%s does not run yet", m.ID))
 			case !m.Alive:
 				if wrong := s.give("start " + string(m.ID)); wrong != "" {
 					return []string{wrong}

@@ -35,6 +35,7 @@ type groupSeen struct {
 	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
 	removed     map[kafka.MemberID]bool               // members of the consumer protocol that a coordinator has removed
+	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
 }
 
 // toldBy is what a coordinator tells of: an old one may not know yet that it is none any more.
@@ -94,10 +95,11 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.GroupConverted:
 		g := k.group(body.Group)
 		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
+		g.converts = body.To == string(group.Classic)
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)
-			g.loaded[e.Node] = true
+			g.loaded[e.Node], g.converts = true, false
 			g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 		}
 	case journal.MemberRemoved:
@@ -291,7 +293,7 @@ func (k *Checker) checkGroups(o *Observation) {
 // it is enough that the phase can: sessions run anew with the next one. A group of the consumer protocol is shown as it
 // is written: who was removed is in it until that is written, too.
 func (k *Checker) checkSessions(state *GroupState) {
-	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 {
+	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && k.group(state.ID).converts {
 		return
 	}
 	for _, m := range state.Held.Members {
