@@ -37,7 +37,7 @@ type commitUnderWay struct {
 	correlation int32
 	offsets     []commitOffset // never written once made
 	generation  kafka.GenerationID
-	auto        bool              // by enable.auto.commit
+	auto        bool // by enable.auto.commit
 }
 
 func told(offsets []commitOffset) []journal.CommitOffset {
