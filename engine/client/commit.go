@@ -37,8 +37,7 @@ type commitUnderWay struct {
 	correlation int32
 	offsets     []commitOffset // never written once made
 	generation  kafka.GenerationID
-	epoch       kafka.MemberEpoch // of the consumer protocol
-	auto        bool              // by enable.auto.commit
+	auto        bool // by enable.auto.commit
 }
 
 func told(offsets []commitOffset) []journal.CommitOffset {
@@ -153,7 +152,7 @@ func (c *Consumer) commit(s *step, offsets []commitOffset, how string, auto bool
 	}
 	c.last = s.j.Append(c.node, c.last, journal.CommitSent{Group: g.ID, How: how, Generation: m.generation, Offsets: told(offsets), Epoch: epoch})
 	correlation = c.post(s, c.connections.send(s.now, m.coordinator, request, c.last))
-	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, epoch: epoch, auto: auto})
+	m.commits = append(m.commits, commitUnderWay{correlation: correlation, offsets: offsets, generation: m.generation, auto: auto})
 	return correlation
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"loglab/engine"
+	"loglab/engine/command"
 )
 
 // busy makes the world of the benchmarks: three brokers, six partitions with three replicas each, ten records a
@@ -98,5 +99,43 @@ func BenchmarkClone(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Clone()
+	}
+}
+
+// BenchmarkMembers is one tick of a second of 16 members that read 64 partitions, ten records a tick, under each
+// protocol: at rest, and with a member that restarts every ten ticks.
+func BenchmarkMembers(b *testing.B) {
+	for _, protocol := range []string{"range", "cooperative-sticky", "consumer"} {
+		for _, restarts := range []bool{false, true} {
+			b.Run(protocol+map[bool]string{false: "/at rest", true: "/restarts"}[restarts], func(b *testing.B) {
+				spec := grouped(64, 16, protocol)
+				if protocol == "consumer" {
+					everyMember(spec, asConsumer)
+				}
+				spec.Producers[0].Workload = engine.Workload{Entities: []string{"a", "b", "c", "d"}, Rate: 10, Every: 1000, ValueBytes: 100}
+				start, err := engine.New(spec, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				run(b, start, 30)
+				c, ticks := start.Clone(), 0
+				for b.Loop() {
+					if ticks++; ticks%1000 == 0 {
+						c = start.Clone()
+					}
+					if restarts && ticks%10 == 0 {
+						cmd, err := command.Parse([]string{"leave c-07", "start c-07"}[ticks/10%2])
+						if err != nil {
+							b.Fatal(err)
+						}
+						if err := c.Apply(cmd); err != nil {
+							b.Fatal(err)
+						}
+					}
+					run(b, c, 1)
+				}
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ticks/s")
+			})
+		}
 	}
 }

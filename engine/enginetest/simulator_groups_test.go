@@ -157,13 +157,15 @@ func (s *simulation) pendingGroups(v engine.View) (why []string) {
 					return []string{wrong}
 				}
 				why = append(why, fmt.Sprintf("%s had ended", m.ID))
+			case !m.Alive && s.restarts > 0 && s.played%int(s.restarts/s.spec.TickMillis) != 0:
+				why = append(why, fmt.Sprintf("%s does not run yet", m.ID))
 			case !m.Alive:
 				if wrong := s.give("start " + string(m.ID)); wrong != "" {
 					return []string{wrong}
 				}
 				why = append(why, fmt.Sprintf("%s does not run", m.ID))
-			case m.State != "stable" || m.Generation != g.Generation:
-				why = append(why, fmt.Sprintf("%s is %s in generation %d of %d", m.ID, m.State, m.Generation, g.Generation))
+			case m.State != "stable" || believes(m) != epochOf(g):
+				why = append(why, fmt.Sprintf("%s is %s in generation or epoch %d of %d", m.ID, m.State, believes(m), epochOf(g)))
 			case len(m.Queue)+len(m.Busy) > 0:
 				why = append(why, fmt.Sprintf("%s is not through: %s", m.ID, m.App))
 			}
@@ -187,4 +189,18 @@ func (s *simulation) pendingGroups(v engine.View) (why []string) {
 		}
 	}
 	return why
+}
+
+// believes gives the generation or the epoch that a member believes in.
+func believes(m engine.MemberView) int32 {
+	return max(int32(m.Generation), int32(m.Epoch))
+}
+
+// epochOf gives the generation of a group, or its epoch if it is of the consumer protocol: that is what members of the
+// classic protocol in it are told as their generation.
+func epochOf(g engine.GroupView) int32 {
+	if g.Held == nil {
+		return -1
+	}
+	return max(int32(g.Held.Generation), int32(g.Held.Epoch))
 }

@@ -64,7 +64,7 @@ func TestSimulator(t *testing.T) {
 		seeds = append(seeds, first+i)
 	}
 	t.Logf("new seeds: %d to %d", first, first+uint64(count)-1)
-	reached := simulateAll(t, seeds)
+	reached := simulateAll(t, seeds, drawSimulation)
 	if *seedsFlag > 0 || t.Failed() {
 		return
 	}
@@ -87,7 +87,7 @@ func mustHappen() []string {
 }
 
 // simulateAll runs seeds on all cores. It gives the kinds of events that happened.
-func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
+func simulateAll(t *testing.T, seeds []uint64, draw func(seed uint64) *simulation) map[string]bool {
 	kinds := make([]map[string]bool, runtime.NumCPU())
 	var next, ticks, stuck, failed atomic.Int64
 	var wg sync.WaitGroup
@@ -99,7 +99,7 @@ func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 				if i >= len(seeds) {
 					return
 				}
-				s := drawSimulation(seeds[i])
+				s := draw(seeds[i])
 				if failure := s.play(); failure != "" {
 					failed.Add(1)
 					t.Error(failure)
@@ -153,7 +153,7 @@ func (s *simulation) report(what string) string {
 			b.WriteString("  " + last[i].Line() + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "again: go test ./engine/enginetest -run TestSimulator -seed=%d", s.seed)
+	fmt.Fprintf(&b, "again: go test ./engine/enginetest -run %s -seed=%d", s.test, s.seed)
 	return b.String()
 }
 

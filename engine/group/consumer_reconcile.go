@@ -48,9 +48,17 @@ func (ch *groupChange) reconcile(updated *consumerMember, changed bool, owned *o
 	next := r.next(changed)
 	if !next.sameAs(updated) {
 		ch.values = append(ch.values, ch.currentOf(next))
-		ch.tellReconciled(updated, next, r)
+		if !next.sameAs(updated.withPrevious(next.previous)) { // which alone says nothing
+			ch.tellReconciled(updated, next, r)
+		}
 	}
 	return next
+}
+
+// withPrevious gives the member with another epoch before its own.
+func (m consumerMember) withPrevious(epoch kafka.MemberEpoch) *consumerMember {
+	m.previous = epoch
+	return &m
 }
 
 // next gives the member as it is after its heartbeat.

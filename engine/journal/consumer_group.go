@@ -148,12 +148,12 @@ func partitionsText(list []kafka.TopicPartition) string {
 	return texts(list, ", ")
 }
 
-// memberName names a member by where it runs, with its id where that does not tell.
+// memberName names a member by its id, or, where that does not tell where it runs, by its host.
 func memberName(id kafka.MemberID, host kafka.NodeID) string {
 	if host == "" || strings.HasPrefix(string(id), string(host)) {
 		return string(id)
 	}
-	return fmt.Sprintf("%s (%s)", host, id)
+	return string(host)
 }
 
 // MemberReconciled says that a heartbeat has brought a member of the consumer protocol nearer to its target

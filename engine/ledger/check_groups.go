@@ -34,6 +34,8 @@ type groupSeen struct {
 	done        map[kafka.TopicPartition]kafka.Offset // below it all is done, or skipped for a reason; missing: nothing was committed yet
 	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
+	removed     map[kafka.MemberID]bool               // members of the consumer protocol that a coordinator has removed
+	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
 }
 
 // toldBy is what a coordinator tells of: an old one may not know yet that it is none any more.
@@ -61,7 +63,7 @@ func (k *Checker) group(id string) *groupSeen {
 	if g == nil {
 		g = &groupSeen{
 			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
-			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]bool{},
 		}
 		if k.groups == nil {
 			k.groups = map[string]*groupSeen{}
@@ -90,12 +92,22 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.GroupEmpty:
 		g := k.group(body.Group)
 		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, body.Generation})
+	case journal.GroupConverted:
+		g := k.group(body.Group)
+		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
+		g.converts = body.To == string(group.Classic)
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)
-			g.loaded[e.Node] = true
+			g.loaded[e.Node], g.converts = true, false
 			g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 		}
+	case journal.MemberRemoved:
+		k.group(body.Group).removed[body.Member] = true
+	case journal.StaticMemberReturned:
+		k.group(body.Group).removed[body.Old] = true
+	case journal.ConsumerMemberJoined:
+		delete(k.group(body.Group).removed, body.Member)
 	case journal.PartitionsTaken:
 		k.takeOwners(o, e.Node, body)
 	case journal.PositionReset:
@@ -262,7 +274,11 @@ func (k *Checker) checkGroups(o *Observation) {
 				g.last[held.TopicPartition], g.told[toldBy{state.Coordinator, held.TopicPartition}] = held.Offset, held.Offset
 			}
 			g.loaded[state.Coordinator] = false
-			g.generations = append(g.generations, generationSeen{uint64(o.Journal.Len()), state.Coordinator, state.Held.Generation})
+			generation := state.Held.Generation
+			if state.Held.Type == group.Consumer {
+				generation = -1 // its members commit by their epochs
+			}
+			g.generations = append(g.generations, generationSeen{uint64(o.Journal.Len()), state.Coordinator, generation})
 			continue
 		}
 		for _, held := range state.Held.Offsets {
@@ -274,13 +290,15 @@ func (k *Checker) checkGroups(o *Observation) {
 }
 
 // checkSessions looks whether every member that does not wait for an answer has a session that can end. In a rebalance
-// it is enough that the phase can: sessions run anew with the next one.
+// it is enough that the phase can: sessions run anew with the next one. A group of the consumer protocol is shown as it
+// is written: who was removed is in it until that is written, too.
 func (k *Checker) checkSessions(state *GroupState) {
-	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 {
+	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && k.group(state.ID).converts {
 		return
 	}
 	for _, m := range state.Held.Members {
-		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 {
+		going := state.Held.Type == group.Consumer && k.group(state.ID).removed[m.ID]
+		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 && !going {
 			k.violated(SessionsEnd, kafka.TopicPartition{}, "member %s of group %s waits for nothing, and no timer would remove it", m.ID, state.ID)
 		}
 	}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/group"
@@ -41,10 +42,27 @@ func anatomyOf(id, caption string, fields []record.Field) view.Anatomy {
 }
 
 func keyWords(key group.Key) string {
-	if key.Type == group.TypeGroupMetadata {
+	switch key.Type {
+	case group.TypeOffsetCommitOld, group.TypeOffsetCommit:
+		return fmt.Sprintf("type %d, committed offset: group %s, %s", key.Type, key.Group, key.TopicPartition)
+	case group.TypeGroupMetadata:
 		return fmt.Sprintf("type %d, group metadata: group %s", key.Type, key.Group)
+	case group.TypeConsumerGroupMetadata:
+		return fmt.Sprintf("type %d, group epoch: group %s", key.Type, key.Group)
+	case group.TypeConsumerGroupPartitionMetadata:
+		return fmt.Sprintf("type %d, partitions of the subscribed topics: group %s", key.Type, key.Group)
+	case group.TypeConsumerGroupMemberMetadata:
+		return fmt.Sprintf("type %d, member: group %s, %s", key.Type, key.Group, key.Member)
+	case group.TypeTargetAssignmentMetadata:
+		return fmt.Sprintf("type %d, assignment epoch: group %s", key.Type, key.Group)
+	case group.TypeTargetAssignmentMember:
+		return fmt.Sprintf("type %d, target assignment: group %s, %s", key.Type, key.Group, key.Member)
+	case group.TypeCurrentMemberAssignment:
+		return fmt.Sprintf("type %d, current assignment: group %s, %s", key.Type, key.Group, key.Member)
+	case group.TypeRegularExpression:
+		return fmt.Sprintf("type %d, topics that match a pattern: group %s, %s", key.Type, key.Group, key.Regex)
 	}
-	return fmt.Sprintf("type %d, committed offset: group %s, %s", key.Type, key.Group, key.TopicPartition)
+	return fmt.Sprintf("type %d, not known", key.Type)
 }
 
 func valueWords(key group.Key, value []byte) string {
@@ -57,8 +75,45 @@ func valueWords(key group.Key, value []byte) string {
 		return fmt.Sprintf("version %d: offset %d is the next to read; leader epoch %d; committed %s ms into the run", v.Version, v.Offset, v.LeaderEpoch, kafka.Thousands(v.CommitTimestamp-engine.StartTime))
 	case group.GroupMetadataRecord:
 		return fmt.Sprintf("version %d: generation %d with %s, assignor %s", v.Version, v.Generation, kafka.Count(len(v.Members), "member"), orNone(v.Protocol))
+	case group.ConsumerGroupRecord:
+		return fmt.Sprintf("group epoch %d", v.Epoch)
+	case group.ConsumerMemberRecord:
+		return fmt.Sprintf("from %s; subscribes to %s", v.ClientID, subscriptionWords(v))
+	case group.TargetEpochRecord:
+		return fmt.Sprintf("the target assignment is that of group epoch %d", v.Epoch)
+	case group.TargetMemberRecord:
+		return fmt.Sprintf("it is to own %s", partitionsIn(v.Partitions))
+	case group.CurrentAssignmentRecord:
+		words := fmt.Sprintf("member epoch %d, %s; it owns %s", v.Epoch, v.State, partitionsIn(v.Assigned))
+		if len(v.Revoking) > 0 {
+			words += fmt.Sprintf(" and is to give up %s", partitionsIn(v.Revoking))
+		}
+		return words
+	case group.RegularExpressionRecord:
+		return strings.Join(v.Topics, ", ")
 	}
 	return "none: a tombstone, the key does not hold any more"
+}
+
+// subscriptionWords says what a member of the consumer protocol subscribes to.
+func subscriptionWords(r group.ConsumerMemberRecord) string {
+	words := append([]string(nil), r.Topics...)
+	if r.Regex != "" {
+		words = append(words, "the pattern "+r.Regex)
+	}
+	return orNone(strings.Join(words, ", "))
+}
+
+// partitionsIn counts the partitions of an assignment, which has the ids of topics instead of their names.
+func partitionsIn(list []group.AssignedTopic) string {
+	n := 0
+	for _, t := range list {
+		n += len(t.Partitions)
+	}
+	if len(list) < 2 {
+		return kafka.Count(n, "partition")
+	}
+	return fmt.Sprintf("%s of %s", kafka.Count(n, "partition"), kafka.Count(len(list), "topic"))
 }
 
 func orNone(text string) string {
@@ -92,7 +147,7 @@ func (l Log) GroupRecords() view.Table {
 func (l Log) CommitRecord(id string, tp kafka.TopicPartition) (at kafka.Offset, ok bool) {
 	for _, r := range labs.RecordsFrom(l.Segments, l.LogStartOffset, int(l.LogEndOffset-l.LogStartOffset)) {
 		key, err := group.DecodeKey(r.Key)
-		if err == nil && key.Type != group.TypeGroupMetadata && key.Group == id && key.TopicPartition == tp {
+		if err == nil && key.Type == group.TypeOffsetCommit && key.Group == id && key.TopicPartition == tp {
 			at, ok = r.Offset, r.Value != nil
 		}
 	}
