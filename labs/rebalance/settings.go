@@ -156,6 +156,7 @@ func pairs(a labs.Address) (links []view.Link) {
 		links = append(links, view.Link{ID: id, Text: text, Href: to.WithTwin(setting, other).String(), Go: "push"})
 	}
 	add("pair-eager", "Eager | cooperative", "protocol", eager, cooperative)
+	add("pair-both", "Eager | consumer", "protocol", eager, consumer)
 	add("pair-consumer", "Cooperative | consumer", "protocol", cooperative, consumer)
 	add("pair-static", "Dynamic | static", "static", off, on)
 	return links

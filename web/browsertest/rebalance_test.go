@@ -233,7 +233,7 @@ func TestInspectorOfRebalance(t *testing.T) {
 	b.open(rebalance + joins + "&t=13")
 	b.click("#network-title + .network .message")
 	b.waitText("#inspector", "SyncGroup request (API key 14)")
-	b.waitText("#inspector", "group_id")
+	b.waitText("#inspector", "GroupId")
 	b.open(rebalance + consumers + "&t=8")
 	b.click("#network-title + .network .message")
 	b.waitText("#inspector", "ConsumerGroupHeartbeat response (API key 68)")
