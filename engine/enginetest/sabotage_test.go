@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"strings"
 	"testing"
 
 	"loglab/engine"
@@ -18,6 +19,8 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		withoutPromises bool
 		// ofGroups: it takes a run that has a group with a coordinator; the others are played without any.
 		ofGroups bool
+		// ofConsumers: it takes a run that has a group of the consumer protocol.
+		ofConsumers bool
 	}{
 		{rule: sabotage.OffsetsRepeat, want: ledger.OffsetsRise, withoutPromises: true},
 		{rule: sabotage.SequencesUnchecked, want: ledger.SequencesInOrder},
@@ -39,6 +42,8 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.EffectsDoubled, want: ledger.EffectsOnce, ofGroups: true},
 		{rule: sabotage.OffsetsShownEarly, want: ledger.OffsetsWritten, ofGroups: true},
 		{rule: sabotage.SessionsNeverEnd, want: ledger.SessionsEnd, ofGroups: true},
+		{rule: sabotage.GivenBeforeReleased, want: ledger.OneHolder, ofGroups: true, ofConsumers: true},
+		{rule: sabotage.TargetAhead, want: ledger.GroupEpochsRise, ofGroups: true, ofConsumers: true},
 	} {
 		t.Run(string(tc.want), func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +53,7 @@ func TestBrokenRulesAreFound(t *testing.T) {
 				s.spec.Sabotage = tc.rule
 				if !tc.ofGroups {
 					s.spec.Groups = nil
-				} else if len(s.spec.Groups) == 0 {
+				} else if len(s.spec.Groups) == 0 || tc.ofConsumers && s.restarts == 0 {
 					continue
 				}
 				for i := range s.spec.Producers {
@@ -69,4 +74,19 @@ func TestBrokenRulesAreFound(t *testing.T) {
 			t.Errorf("in %d runs in which %s nothing was found", most, tc.rule)
 		})
 	}
+}
+
+// A group that does not come to rest is found: here one whose target assignment stays as it was at first.
+func TestGroupThatDoesNotConvergeIsFound(t *testing.T) {
+	for seed := range uint64(100) {
+		s := drawSimulation(seed + 1)
+		if s.restarts == 0 {
+			continue
+		}
+		s.spec.Sabotage = sabotage.TargetStands
+		if failure := s.play(); strings.Contains(failure, `is "Assigning"`) {
+			return
+		}
+	}
+	t.Error("no run finds a group that stays in state Assigning")
 }

@@ -12,7 +12,6 @@ import (
 // simulation is a run drawn from a seed: a spec and a plan of faults.
 type simulation struct {
 	seed     uint64
-	test     string       // that runs it
 	restarts kafka.Millis // how long a member stays down whose application has ended, in the end; 0: not at all
 	spec     *engine.Spec
 	settings []string         // as in an address
@@ -38,10 +37,11 @@ func pickOne[T any](c chance, list ...T) T { return list[c.IntN(len(list))] }
 // drawSimulation makes a run of a seed. Seeds are as different as can be: each option is drawn anew.
 func drawSimulation(seed uint64) *simulation {
 	c := chance{rand.New(rand.NewPCG(seed, 4))}
-	s := &simulation{seed: seed, test: "TestSimulator", commands: map[int][]string{}}
+	s := &simulation{seed: seed, commands: map[int][]string{}}
 	s.drawSpec(c)
 	s.drawPlan(c)
 	s.drawGroups(chance{rand.New(rand.NewPCG(seed, 5))})
+	s.drawProtocols(chance{rand.New(rand.NewPCG(seed, 6))})
 	return s
 }
 

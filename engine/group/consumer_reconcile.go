@@ -27,10 +27,14 @@ type reconciliation struct {
 //
 // Source: GroupMetadataManager.maybeReconcile.
 func (ch *groupChange) reconcile(updated *consumerMember, changed bool, owned *ownership) *consumerMember {
+	broken := ch.s.c.config.Sabotage
 	targetEpoch := ch.g.assignmentEpoch
-	if ch.epoch > targetEpoch {
+	if ch.epoch > targetEpoch && (broken != sabotage.TargetStands || targetEpoch == 0) {
 		ch.assignTarget()
 		targetEpoch = ch.epoch
+	}
+	if broken == sabotage.TargetAhead {
+		targetEpoch++
 	}
 	if !changed && updated.reconciledTo(targetEpoch) {
 		return updated
@@ -38,7 +42,7 @@ func (ch *groupChange) reconcile(updated *consumerMember, changed bool, owned *o
 	partitions, _ := ch.now().targetOf(updated.id)
 	topics := ch.g.subscription(updated)
 	r := reconciliation{
-		g: ch.g, member: updated, targetEpoch: targetEpoch, owned: owned, early: ch.s.c.config.Sabotage == sabotage.GivenBeforeReleased,
+		g: ch.g, member: updated, targetEpoch: targetEpoch, owned: owned, early: broken == sabotage.GivenBeforeReleased,
 		subscribed: func(id [16]byte) bool {
 			t, ok := ch.s.c.image.TopicByID(id)
 			return ok && slices.Contains(topics, t.Name)

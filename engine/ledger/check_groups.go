@@ -36,6 +36,8 @@ type groupSeen struct {
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
 	removed     map[kafka.MemberID]bool               // members of the consumer protocol that a coordinator has removed
 	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
+	epoch       kafka.GroupEpoch                      // of a group of the consumer protocol, as it was seen last
+	assignment  kafka.GroupEpoch                      // the epoch of its target assignment then
 }
 
 // toldBy is what a coordinator tells of: an old one may not know yet that it is none any more.
@@ -96,6 +98,10 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 		g := k.group(body.Group)
 		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 		g.converts = body.To == string(group.Classic)
+		g.epoch, g.assignment = 0, 0
+	case journal.GroupDeleted:
+		g := k.group(body.Group)
+		g.epoch, g.assignment = 0, 0
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)
@@ -266,6 +272,7 @@ func (k *Checker) checkGroups(o *Observation) {
 			continue
 		}
 		k.checkSessions(state)
+		k.checkConsumerProtocol(state)
 		if g.loaded[state.Coordinator] { // what was written and not told yet may be there now, by a member or by the tool that resets
 			for _, held := range state.Held.Offsets {
 				if last, ok := g.last[held.TopicPartition]; !ok || last != held.Offset {
@@ -300,6 +307,33 @@ func (k *Checker) checkSessions(state *GroupState) {
 		going := state.Held.Type == group.Consumer && k.group(state.ID).removed[m.ID]
 		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 && !going {
 			k.violated(SessionsEnd, kafka.TopicPartition{}, "member %s of group %s waits for nothing, and no timer would remove it", m.ID, state.ID)
+		}
+	}
+}
+
+// checkConsumerProtocol looks at a group of the consumer protocol as its coordinator has it. Where the log of the group's
+// partition lost data, its epochs may come again.
+func (k *Checker) checkConsumerProtocol(state *GroupState) {
+	held, g := state.Held, k.group(state.ID)
+	if held.Type != group.Consumer || k.of(state.Offsets).disturbed {
+		return
+	}
+	if !g.converts {
+		if held.Epoch < g.epoch || held.AssignmentEpoch < g.assignment || held.AssignmentEpoch > held.Epoch {
+			k.violated(GroupEpochsRise, kafka.TopicPartition{}, "group %s is in group epoch %d with a target assignment of epoch %d; it was in %d with one of %d", state.ID, held.Epoch, held.AssignmentEpoch, g.epoch, g.assignment)
+		}
+		g.epoch, g.assignment = held.Epoch, held.AssignmentEpoch
+	}
+	holders := map[kafka.TopicPartition]kafka.MemberID{}
+	for _, m := range held.Members {
+		if kafka.GroupEpoch(m.Epoch) > held.AssignmentEpoch {
+			k.violated(GroupEpochsRise, kafka.TopicPartition{}, "member %s of group %s is in epoch %d, beyond its target assignment of epoch %d", m.ID, state.ID, m.Epoch, held.AssignmentEpoch)
+		}
+		for _, tp := range slices.Concat(m.Assignment, m.Revoking) {
+			if other, taken := holders[tp]; taken {
+				k.violated(OneHolder, tp, "the coordinator of group %s has it with %s and with %s", state.ID, other, m.ID)
+			}
+			holders[tp] = m.ID
 		}
 	}
 }

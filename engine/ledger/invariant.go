@@ -31,6 +31,8 @@ const (
 	EffectsOnce         Invariant = "effects-once"            // an idempotent sink, or one that stores offsets, has no effect twice
 	OffsetsWritten      Invariant = "offsets-written"         // a coordinator shows the offsets that are on every in-sync replica
 	SessionsEnd         Invariant = "sessions-end"            // a member that waits for nothing is removed if it goes silent
+	OneHolder           Invariant = "one-holder"              // no coordinator gives a partition that another member has, or has not given up yet
+	GroupEpochsRise     Invariant = "group-epochs-rise"       // member epochs ≤ assignment epoch ≤ group epoch, and these never fall
 )
 
 // Violation says that an invariant does not hold.

@@ -31,4 +31,6 @@ const (
 	LeaderServesAll     Rule = "every member is given the leader's assignment"                // group
 	OffsetsShownEarly   Rule = "a committed offset is shown before it is written"             // group
 	GivenBeforeReleased Rule = "a partition is given before its owner has given it up"        // group
+	TargetAhead         Rule = "a member comes to an epoch beyond the target assignment"      // group
+	TargetStands        Rule = "the target assignment stays when the group epoch rises"       // group
 )
