@@ -21,7 +21,7 @@ type standingKind string
 // The kinds of standing. Only in the first two somebody reads the partition.
 const (
 	read     standingKind = "read"    // its owner has a position in it
-	busy     standingKind = "busy"    // so it has, and its application has been at one record for some ticks
+	busy     standingKind = "busy"    // so it has, and its application has been at one record for a tick or more
 	begins   standingKind = "begins"  // its owner asks where to begin
 	unowned  standingKind = "nobody"  // no member has it
 	stopped  standingKind = "stopped" // its owner's process stands still
@@ -131,6 +131,7 @@ type seat struct {
 	state                 group.MemberState // of the consumer protocol, as the coordinator has it
 	epoch                 kafka.MemberEpoch
 	hand                  int        // records that poll has returned to it and that are not processed
+	polls                 bool       // what came last of its application is that poll returned records
 	sign                  kafka.Tick // the last tick in which its application polled or was done with a record
 	error                 string     // with which its application has ended
 	refused               *refusal   // its last commit that was not taken
@@ -296,7 +297,7 @@ func (h *history) standingOf(t *track) standing {
 }
 
 // busyTicks is after how many ticks at one record an application counts as busy.
-const busyTicks = 3
+const busyTicks = 1
 
 // phase says what a member does now.
 func (s *seat) phase() phase {

@@ -73,9 +73,12 @@ func (h *history) worked(i int, e journal.Event) {
 	s := h.seats[i]
 	switch b := e.Body.(type) {
 	case journal.RecordsRead:
+		if !s.polls { // it polls when nothing is left of what it had
+			s.polls, s.hand = true, 0
+		}
 		s.hand, s.sign = s.hand+b.Records, e.Tick
 	case journal.RecordProcessed:
-		s.hand, s.sign = max(s.hand-1, 0), e.Tick
+		s.polls, s.hand, s.sign = false, max(s.hand-1, 0), e.Tick
 	case journal.PositionCommitted:
 		h.begin(i, b.TopicPartition, b.Offset, e.Seq)
 	case journal.PositionReset:

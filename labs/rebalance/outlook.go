@@ -81,7 +81,7 @@ func (l *layout) outlook() (list []view.Paragraph) {
 		return nil
 	}
 	for _, t := range l.history.tracks {
-		if l.history.standingOf(t).kind != read && len(l.present()) > 0 && l.running() > 0 {
+		if l.history.standingOf(t).gap() && len(l.present()) > 0 && l.running() > 0 {
 			return nil
 		}
 	}

@@ -282,11 +282,14 @@ func (l *layout) readReturn() view.Paragraph {
 // were writes "1 record was", "2 records were".
 func were(n int, noun string) string { return kafka.Count(n, noun) + " " + labs.Verb(n, "was", "were") }
 
+// goneTold is how many members that the group will hear of no more are told of.
+const goneTold = 3
+
 // readGone tells of members whose process is gone or stands still, and of whom the group does not know that.
 func (l *layout) readGone() (list []view.Paragraph) {
 	for _, i := range l.present() {
 		s, held := l.history.seats[i], l.held(i)
-		if held == nil || !l.silent(i) {
+		if held == nil || !l.silent(i) || len(list) == goneTold {
 			continue
 		}
 		what := "is gone"
@@ -355,19 +358,34 @@ func timesText(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// readRefused tells of the commits that were not taken.
+// readRefused tells of the commits that were not taken, those of several members with the same error together.
 func (l *layout) readRefused() (list []view.Paragraph) {
+	var errors []string
+	by := map[string][]*seat{}
 	for _, s := range l.history.seats {
 		if r := s.refused; r != nil {
-			after := fmt.Sprintf(": %s.", r.then)
-			if slices.Contains(notMember, r.error) {
-				after = ". What it processed is processed again by whoever has the partitions now."
+			if by[r.error] == nil {
+				errors = append(errors, r.error)
 			}
-			list = append(list, view.Paragraph{
-				{Text: fmt.Sprintf("%s’s commit was not taken in tick %d: ", s.node, r.tick), Strong: true},
-				{Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after},
-			})
+			by[r.error] = append(by[r.error], s)
 		}
+	}
+	for _, name := range errors {
+		seats := by[name]
+		r := seats[len(seats)-1].refused
+		head := fmt.Sprintf("%s’s commit was not taken in tick %d: ", seats[0].node, r.tick)
+		if len(seats) > 1 {
+			var names []string
+			for _, s := range seats {
+				names = append(names, string(s.node))
+			}
+			head = fmt.Sprintf("Commits of %s were not taken, the last in tick %d: ", listed(names), r.tick)
+		}
+		after := fmt.Sprintf(": %s.", r.then)
+		if slices.Contains(notMember, r.error) {
+			after = ". What was processed is processed again by whoever has the partitions now."
+		}
+		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after}})
 	}
 	return list
 }

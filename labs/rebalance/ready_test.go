@@ -47,7 +47,7 @@ var wants = map[string]want{
 	},
 	"Target, epochs and who waits": {
 		rows: map[string]string{"billing-01": "ticks 0 to 5: has 2 partitions; ticks 6 to 8: has 2 partitions and is to give up some", "billing-04": "ticks 3 to 4: no member; ticks 5 to 6: join; ticks 7 to 8: has 0 partitions and waits for what others have not given up"},
-		says: []string{"The target assignment is that of epoch 4: billing-01 is to give up orders-1; billing-04 waits for 1 partition. Nobody waits for the whole group."},
+		says: []string{"The target assignment is that of epoch 4: billing-01 is to give up orders-1; billing-04 waits for 1 partition. Nobody waits for the whole group.", "Commits of billing-02, billing-03 were not taken, the last in tick 7: CommitFailedException: STALE_MEMBER_EPOCH"},
 	},
 	"Rolling restart, consumer protocol": {
 		counts: map[string]string{"Stood still": "5"},
@@ -104,7 +104,7 @@ var wants = map[string]want{
 		says:   []string{"billing-01 has not polled in time, in tick 15. max.poll.interval.ms = 6,000: the client left the group by itself"},
 	},
 	"A commit refused after a rebalance": {
-		says: []string{"billing-01’s commit was not taken in tick 25: CommitFailedException: the consumer is not part of an active group. What it processed is processed again by whoever has the partitions now."},
+		says: []string{"billing-01’s commit was not taken in tick 25: CommitFailedException: the consumer is not part of an active group. What was processed is processed again by whoever has the partitions now."},
 	},
 	"Two members with one instance id": {
 		rows: map[string]string{"billing-01": "ticks 0 to 6: has 2 partitions; ticks 7 to 12: failed"},
