@@ -48,6 +48,7 @@ type metadata struct {
 type topicMetadata struct {
 	name     string
 	id       [16]byte          // zero: no answer has told of the topic yet
+	named    bool              // it is asked for by its name
 	internal bool              // it is one of the cluster's own
 	leaders  []leader          // by partition
 	led      []kafka.Partition // those that have a leader, sorted
@@ -68,7 +69,7 @@ type leader struct {
 func newMetadata(topics []string, bootstrap []kafka.NodeID, maxAge kafka.Millis) metadata {
 	m := metadata{bootstrap: bootstrap, maxAge: maxAge}
 	for _, name := range topics {
-		m.topics = append(m.topics, topicMetadata{name: name})
+		m.topics = append(m.topics, topicMetadata{name: name, named: true})
 	}
 	return m
 }
@@ -115,7 +116,7 @@ func (m *metadata) nameOf(id [16]byte) string {
 func (m *metadata) want(names []string) (added bool) {
 	for _, name := range names {
 		if m.topic(name) == nil {
-			m.topics = append(slices.Clip(m.topics), topicMetadata{name: name})
+			m.topics = append(slices.Clip(m.topics), topicMetadata{name: name, named: true})
 			m.wanted, added = true, true
 		}
 	}

@@ -37,7 +37,7 @@ func mustPattern(pattern string) *regexp.Regexp {
 }
 
 // topicsRequest asks for the topics that the client wants: by their names, all of them for a pattern, or, where the
-// coordinator resolves the pattern, by the ids that it has assigned.
+// coordinator resolves the pattern, by the ids that it has assigned, and the dead-letter topic by its name.
 //
 // Source: ConsumerMetadata.newMetadataRequestBuilder.
 func (m *metadata) topicsRequest() kmsg.Request {
@@ -53,6 +53,13 @@ func (m *metadata) topicsRequest() kmsg.Request {
 			topic := kmsg.NewMetadataRequestTopic()
 			topic.TopicID = id
 			request.Topics = append(request.Topics, topic)
+		}
+		for i := range m.topics {
+			if t := &m.topics[i]; t.named {
+				topic := kmsg.NewMetadataRequestTopic()
+				topic.Topic = &t.name
+				request.Topics = append(request.Topics, topic)
+			}
 		}
 		return request
 	}

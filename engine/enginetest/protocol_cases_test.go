@@ -298,3 +298,28 @@ func TestRebalanceTimeoutOfTheConsumerProtocol(t *testing.T) {
 		t.Errorf("%d members, want c-2 alone", len(state))
 	}
 }
+
+// A member that subscribes by a pattern learns of the dead-letter topic too, which the pattern does not match.
+func TestDeadLettersOfAPattern(t *testing.T) {
+	for _, protocol := range []string{"classic", "consumer"} {
+		spec := grouped(1, 1)
+		filled(spec, 0, 3)
+		spec.Topics = append(spec.Topics, spec.Topic)
+		spec.Topics[0].Name = "dead"
+		everyMember(spec, func(c *engine.ConsumerConfig) {
+			if protocol == "consumer" {
+				asConsumer(c)
+			}
+			c.Topics, c.Group.Pattern = nil, "t"
+			app := &c.Group.App
+			app.Poison = []engine.Poison{{TopicPartition: kafka.TopicPartition{Topic: "t"}, Offset: 1}}
+			app.OnFailure, app.Attempts, app.DeadLetterTopic = engine.DeadLetter, 2, "dead"
+		})
+		c := start(t, spec)
+		give(t, c, "wait 20s")
+		if sent := all[journal.DeadLetterSent](c, "c-1"); len(sent) != 1 || sent[0].To.Topic != "dead" {
+			t.Errorf("%s: %+v, want the record at 1 in the dead-letter topic", protocol, sent)
+		}
+		expectFate(t, c, "c", "t-0", protocol+": processed", done, []int{0, 2})
+	}
+}
