@@ -167,13 +167,25 @@ func (b *Broker) serveGroups(t *turn, m *simnet.Message, cause uint64) bool {
 	case *kmsg.OffsetFetchRequest:
 		b.fetchOffsets(t, m, request, cause)
 	case *kmsg.DescribeGroupsRequest:
-		b.describeGroups(t, m, request, cause)
+		b.divide(t, m, request.Groups, func(groups []string) kmsg.Request {
+			one := *request
+			one.Groups = groups
+			return &one
+		}, cause)
 	case *kmsg.DeleteGroupsRequest:
-		b.deleteGroups(t, m, request, cause)
+		b.divide(t, m, request.Groups, func(groups []string) kmsg.Request {
+			one := *request
+			one.Groups = groups
+			return &one
+		}, cause)
 	case *kmsg.ConsumerGroupHeartbeatRequest:
 		b.coordinate(t, m, request.Group, cause)
 	case *kmsg.ConsumerGroupDescribeRequest:
-		b.describeConsumerGroups(t, m, request, cause)
+		b.divide(t, m, request.Groups, func(groups []string) kmsg.Request {
+			one := *request
+			one.Groups = groups
+			return &one
+		}, cause)
 	default:
 		return false
 	}

@@ -221,11 +221,23 @@ func (c *Coordinator) described(o ownership) (list []kmsg.AssignmentTopicPartiti
 	return list
 }
 
-// errorResponse gives the response to a request that says nothing but an error.
+// ErrorResponse gives the response to a request about groups that says nothing but an error, in the shape that each API
+// has for it. Another request panics.
+//
+// Source: GroupCoordinatorService, the getErrorResponse of each request.
+func ErrorResponse(request kmsg.Request, err *kerr.Error) kmsg.Response {
+	response := errorResponse(request, err)
+	response.SetVersion(request.GetVersion())
+	if join, ok := response.(*kmsg.JoinGroupResponse); ok && join.Version < 7 {
+		join.Protocol = new(string) // null only since then
+	}
+	return response
+}
+
 func errorResponse(request kmsg.Request, err *kerr.Error) kmsg.Response {
 	switch request := request.(type) {
 	case *kmsg.JoinGroupRequest:
-		return joinError("", err)
+		return joinError(request.MemberID, err)
 	case *kmsg.SyncGroupRequest:
 		return syncError(err)
 	case *kmsg.HeartbeatRequest:

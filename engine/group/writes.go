@@ -319,7 +319,11 @@ func (s *step) failed(d deferred, err *kerr.Error) {
 	case groupCreated, guarded:
 		if g != nil && g.parks(d.request) {
 			g.settle(d.request)
-			s.refuse(d.request, errorResponse(d.request.Request, told), refusal{d.group, memberIn(d.request.Request), told, why})
+			response := errorResponse(d.request.Request, told)
+			if join, is := response.(*kmsg.JoinGroupResponse); is {
+				join.MemberID = "" // as Kafka has it
+			}
+			s.refuse(d.request, response, refusal{d.group, memberIn(d.request.Request), told, why})
 		}
 	case leaderSynced:
 		if g != nil {
