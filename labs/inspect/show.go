@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loglab/engine/kafka"
@@ -15,6 +16,55 @@ func New(a labs.Address) *view.Inspector {
 		return nil
 	}
 	return &view.Inspector{Title: titleOf(a.At), Close: labs.CloseInspector(a)}
+}
+
+// Parts shows what only a lab knows of; each says whether it is there. Record shows one that stands in a log.
+type Parts struct {
+	Node      func(in *view.Inspector, node kafka.NodeID) bool
+	Group     func(in *view.Inspector, id string) bool
+	Partition func(in *view.Inspector, tp kafka.TopicPartition) bool
+	Tick      func(in *view.Inspector, tick int) bool // nil: the lab shows none
+	Record    func(in *view.Inspector, log Log, at Location)
+}
+
+// Open shows what the address points at in a lab of groups; nil when it points at nothing.
+func (f Frame) Open(parts Parts) *view.Inspector {
+	in, at := New(f.Address), f.Address.At
+	if in == nil {
+		return nil
+	}
+	ok := false
+	switch at.Kind {
+	case labs.MessageTarget:
+		ok = f.Message(in, uint64(at.Number))
+	case labs.NodeTarget:
+		ok = parts.Node(in, at.Node)
+	case labs.GroupTarget:
+		ok = parts.Group(in, string(at.Node))
+	case labs.PartitionTarget:
+		ok = parts.Partition(in, at.Partition)
+	case labs.TickTarget:
+		ok = parts.Tick != nil && parts.Tick(in, int(at.Number))
+	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
+		if log, found := f.LogOf(at.Partition); found && at.Node == "" {
+			ok = log.Show(in, at, func(found Location) { parts.Record(in, log, found) })
+		}
+	}
+	if !ok {
+		NotThere(in, f.Address)
+	}
+	return in
+}
+
+// LogOf gives a partition's log: of the topics of the run, or of __consumer_offsets. Ok is false if it has no segment.
+func (f Frame) LogOf(tp kafka.TopicPartition) (log Log, ok bool) {
+	for _, p := range slices.Concat(f.View.Partitions, f.View.Offsets) {
+		if p.TopicPartition == tp {
+			f.Topic = tp.Topic
+			return Log{Frame: f, Partition: tp, LogView: p.Log}, len(p.Log.Segments) > 0
+		}
+	}
+	return Log{}, false
 }
 
 // titleOf is a target as a title.

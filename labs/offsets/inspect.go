@@ -15,29 +15,7 @@ import (
 
 // inspectAt shows what the address points at; nil when it points at nothing.
 func (l *layout) inspectAt() *view.Inspector {
-	in, at := inspect.New(l.Address), l.Address.At
-	if in == nil {
-		return nil
-	}
-	ok := false
-	switch at.Kind {
-	case labs.MessageTarget:
-		ok = l.inspectFrame().Message(in, uint64(at.Number))
-	case labs.NodeTarget:
-		ok = l.inspectNode(in, at.Node)
-	case labs.GroupTarget:
-		ok = l.inspectGroup(in, string(at.Node))
-	case labs.PartitionTarget:
-		ok = l.inspectPartition(in, at.Partition)
-	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
-		if log, found := l.logOf(at.Partition); found && at.Node == "" {
-			ok = log.Show(in, at, func(found inspect.Location) { l.inspectRecord(in, log, found) })
-		}
-	}
-	if !ok {
-		inspect.NotThere(in, l.Address)
-	}
-	return in
+	return l.inspectFrame().Open(inspect.Parts{Node: l.inspectNode, Group: l.inspectGroup, Partition: l.inspectPartition, Record: l.inspectRecord})
 }
 
 // inspectFrame is the frame as the parts of the inspector take it that all labs share.
@@ -45,19 +23,9 @@ func (l *layout) inspectFrame() inspect.Frame {
 	return inspect.Frame{Frame: l.Frame, Topic: topic, Group: billing, Config: logConfig()}
 }
 
-// logOf gives a partition's log: of the topics of the run, or of __consumer_offsets.
-func (l *layout) logOf(tp kafka.TopicPartition) (inspect.Log, bool) {
-	for _, p := range slices.Concat(l.View.Partitions, l.View.Offsets) {
-		if p.TopicPartition == tp {
-			return inspect.Log{Frame: l.inspectFrame(), Partition: tp, LogView: p.Log}, len(p.Log.Segments) > 0
-		}
-	}
-	return inspect.Log{}, false
-}
-
 // offsetsLog gives the log that keeps a group.
 func (l *layout) offsetsLog(g *groupState) (inspect.Log, bool) {
-	return l.logOf(kafka.TopicPartition{Topic: group.Topic, Partition: g.OffsetsPartition})
+	return l.inspectFrame().LogOf(kafka.TopicPartition{Topic: group.Topic, Partition: g.OffsetsPartition})
 }
 
 // inspectRecord shows a record with its whole life.
@@ -88,7 +56,7 @@ func often(n uint16) string {
 
 // inspectPartition shows how far each group is in a partition.
 func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) bool {
-	log, ok := l.logOf(tp)
+	log, ok := l.inspectFrame().LogOf(tp)
 	if !ok || tp.Topic != topic {
 		return false
 	}

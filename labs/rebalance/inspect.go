@@ -16,48 +16,12 @@ import (
 
 // inspectAt shows what the address points at; nil when it points at nothing.
 func (l *layout) inspectAt() *view.Inspector {
-	in, at := inspect.New(l.Address), l.Address.At
-	if in == nil {
-		return nil
-	}
-	ok := false
-	switch at.Kind {
-	case labs.MessageTarget:
-		ok = l.inspectFrame().Message(in, uint64(at.Number))
-	case labs.NodeTarget:
-		ok = l.inspectNode(in, at.Node)
-	case labs.GroupTarget:
-		ok = l.inspectGroup(in, string(at.Node))
-	case labs.PartitionTarget:
-		ok = l.inspectPartition(in, at.Partition)
-	case labs.TickTarget:
-		ok = l.inspectTick(in, int(at.Number))
-	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
-		if log, found := l.logOf(at.Partition); found && at.Node == "" {
-			ok = log.Show(in, at, func(found inspect.Location) { l.inspectRecord(in, log, found) })
-		}
-	}
-	if !ok {
-		inspect.NotThere(in, l.Address)
-	}
-	return in
+	return l.inspectFrame().Open(inspect.Parts{Node: l.inspectNode, Group: l.inspectGroup, Partition: l.inspectPartition, Tick: l.inspectTick, Record: l.inspectRecord})
 }
 
 // inspectFrame is the frame as the parts of the inspector take it that all labs share.
 func (l *layout) inspectFrame() inspect.Frame {
 	return inspect.Frame{Frame: l.Frame, Topic: l.topics()[0], Group: billing, Config: logConfig()}
-}
-
-// logOf gives a partition's log: of the topics of the run, or of __consumer_offsets.
-func (l *layout) logOf(tp kafka.TopicPartition) (inspect.Log, bool) {
-	for _, p := range slices.Concat(l.View.Partitions, l.View.Offsets) {
-		if p.TopicPartition == tp {
-			f := l.inspectFrame()
-			f.Topic = tp.Topic
-			return inspect.Log{Frame: f, Partition: tp, LogView: p.Log}, len(p.Log.Segments) > 0
-		}
-	}
-	return inspect.Log{}, false
 }
 
 // inspectRecord shows a record of a topic, or one that the coordinator has written.
@@ -101,7 +65,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	if is.owner >= 0 {
 		l.link(in, "open-owner", memberName(is.owner), nodeTarget(is.owner))
 	}
-	if log, ok := l.logOf(tp); ok {
+	if log, ok := l.inspectFrame().LogOf(tp); ok {
 		l.link(in, "open-segment", "its log", log.Target(labs.SegmentTarget, log.Segments[len(log.Segments)-1].BaseOffset))
 	}
 	table := view.Table{ID: "stretches", Caption: "Who had it", Head: []string{"Ticks", "How it stood", "Since event"}}
@@ -382,7 +346,7 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 	if t, ok := l.assignmentTable(); ok {
 		in.Tables = append(in.Tables, t)
 	}
-	if log, ok := l.logOf(kafka.TopicPartition{Topic: group.Topic, Partition: l.group.OffsetsPartition}); ok {
+	if log, ok := l.inspectFrame().LogOf(kafka.TopicPartition{Topic: group.Topic, Partition: l.group.OffsetsPartition}); ok {
 		in.Tables = append(in.Tables, log.GroupRecords())
 	}
 	return true
