@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -37,6 +38,7 @@ type groupWorld struct {
 	answers  map[int]string
 	written  []string
 	clients  []*groupClient
+	exact    bool // member ids are the same in both, and told as they are
 }
 
 // groupClient is what a client knows.
@@ -52,6 +54,8 @@ type groupClient struct {
 	topics     []string
 	members    []string // that it divides partitions among; nil: it does not lead
 	told       bool     // of a generation, and has not sent SyncGroup yet
+	owned      []kmsg.ConsumerMemberMetadataOwnedPartition
+	modern     *modernClient // what it knows as a client of the consumer protocol; nil: the judge has none
 }
 
 // TestGroups: GroupCoordinatorShard answers, writes and keeps in memory what engine/group does, over drawn scripts of
@@ -181,7 +185,7 @@ func (w *groupWorld) perform(e group.Effects) {
 
 // name names a member id, at first sight by a count.
 func (w *groupWorld) name(id string) string {
-	if len(id) < 37 || id[len(id)-37] != '-' {
+	if w.exact || len(id) < 37 || id[len(id)-37] != '-' {
 		return orDash(id)
 	}
 	if w.ids[id] == "" {
@@ -223,16 +227,22 @@ func codeText(code int16) string {
 	return strings.Replace(kerr.ErrorForCode(code).(*kerr.Error).Message, "NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER", 1)
 }
 
+// timeText is when a timer fires; 0: it does not run.
+func timeText(t kafka.Millis) string {
+	if t == 0 {
+		return "-"
+	}
+	return fmt.Sprint(t)
+}
+
 // state is what the judge says of the groups.
 func (w *groupWorld) state() string {
-	at := func(t kafka.Millis) string {
-		if t == 0 {
-			return "-"
-		}
-		return fmt.Sprint(t)
-	}
 	var all []string
 	for _, g := range w.c.View() {
+		if g.Type == group.Consumer {
+			all = append(all, consumerState(g))
+			continue
+		}
 		members, owes, pending := []string{}, []string{}, []string{}
 		for _, m := range g.Members {
 			flags := ""
@@ -245,18 +255,18 @@ func (w *groupWorld) state() string {
 				}
 			}
 			name := w.name(string(m.ID))
-			members = append(members, fmt.Sprintf("%s:%s:%s:%s:%d:%d", name, orDash(string(m.InstanceID)), flags, at(m.SessionEnds), m.SessionTimeout, m.RebalanceTimeout))
+			members = append(members, fmt.Sprintf("%s:%s:%s:%s:%d:%d", name, orDash(string(m.InstanceID)), flags, timeText(m.SessionEnds), m.SessionTimeout, m.RebalanceTimeout))
 			if m.OwesSync {
 				owes = append(owes, name)
 			}
 		}
 		for _, p := range g.Pending {
-			pending = append(pending, fmt.Sprintf("%s@%s", w.name(string(p.ID)), at(p.Expires)))
+			pending = append(pending, fmt.Sprintf("%s@%s", w.name(string(p.ID)), timeText(p.Expires)))
 		}
 		slices.Sort(owes)
 		slices.Sort(pending)
 		all = append(all, fmt.Sprintf("%s %s %d %d %s %s %s [%s] [%s] %d [%s] join=%s sync=%s", g.ID, g.State, g.Since-groupStart, g.Generation, orDash(g.ProtocolType),
-			orDash(g.Protocol), w.name(string(g.Leader)), strings.Join(members, ", "), strings.Join(pending, ", "), len(pending), strings.Join(owes, ", "), at(g.JoinEnds), at(g.SyncEnds)))
+			orDash(g.Protocol), w.name(string(g.Leader)), strings.Join(members, ", "), strings.Join(pending, ", "), len(pending), strings.Join(owes, ", "), timeText(g.JoinEnds), timeText(g.SyncEnds)))
 	}
 	return strings.Join(all, "; ")
 }
@@ -280,10 +290,16 @@ func (w *groupWorld) recordText(r group.Record) string {
 			members = append(members, fmt.Sprintf("%s,%s,%s,%d,%d,%s,%s", w.name(string(m.ID)), orDash(string(m.InstanceID)), m.ClientID, m.RebalanceTimeout, m.SessionTimeout,
 				hexOrDash(m.Subscription), hexOrDash(m.Assignment)))
 		}
+		if w.exact {
+			slices.Sort(members) // a group that has just changed its protocol has them in the order of a hash table
+		}
 		return fmt.Sprintf("group %s %s %d %s %s %d [%s]", v.Group, orDash(v.ProtocolType), v.Generation, orDash(v.Protocol), w.name(string(v.Leader)), v.StateTimestamp-groupStart, strings.Join(members, ", "))
 	}
-	if key.Type == group.TypeGroupMetadata {
+	switch key.Type {
+	case group.TypeGroupMetadata:
 		return fmt.Sprintf("group %s gone", key.Group)
+	case group.TypeOffsetCommit:
+		return fmt.Sprintf("offset %s %s %d gone", key.Group, key.TopicPartition.Topic, key.TopicPartition.Partition)
 	}
-	return fmt.Sprintf("offset %s %s %d gone", key.Group, key.TopicPartition.Topic, key.TopicPartition.Partition)
+	return scriptRecordText(value)
 }

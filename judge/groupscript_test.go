@@ -14,9 +14,9 @@ import (
 	"loglab/engine/prng"
 )
 
-func subscriptionOf(topics []string) []byte {
+func (c *groupClient) subscription() []byte {
 	m := kmsg.NewConsumerMemberMetadata()
-	m.Version, m.Topics = 1, topics
+	m.Version, m.Topics, m.OwnedPartitions = 1, c.topics, c.owned
 	return m.AppendTo(nil)
 }
 
@@ -92,7 +92,7 @@ func (w *groupWorld) drawJoin(rnd *prng.Rand, c *groupClient) (kmsg.Request, str
 	q.Group, q.MemberID, q.InstanceID, q.ProtocolType, q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = c.group, c.member, orNil(c.instance), "consumer", max(c.session, 6000), c.rebalance
 	words := fmt.Sprintf("join %s %s %s %s %d %d %d", c.node, q.Group, w.name(q.MemberID), orDash(c.instance), q.Version, q.SessionTimeoutMillis, q.RebalanceTimeoutMillis)
 	for _, name := range c.protocols {
-		p := kmsg.JoinGroupRequestProtocol{Name: name, Metadata: subscriptionOf(c.topics)}
+		p := kmsg.JoinGroupRequestProtocol{Name: name, Metadata: c.subscription()}
 		q.Protocols = append(q.Protocols, p)
 		words += fmt.Sprintf(" %s=%x", name, p.Metadata)
 	}
@@ -111,8 +111,11 @@ func (w *groupWorld) drawSync(rnd *prng.Rand, c *groupClient) (kmsg.Request, str
 			continue // left out
 		}
 		bytes := []byte{0, byte(i), byte(c.generation)}
+		if c.modern != nil {
+			bytes = c.modern.divide(rnd, i)
+		}
 		q.GroupAssignment = append(q.GroupAssignment, kmsg.SyncGroupRequestGroupAssignment{MemberID: m, MemberAssignment: bytes})
-		words += fmt.Sprintf(" %s=%x", w.name(m), bytes)
+		words += fmt.Sprintf(" %s=%s", w.name(m), hexOrDash(bytes))
 	}
 	return q, words
 }
@@ -174,9 +177,14 @@ func (w *groupWorld) answerText(a group.Answer) string {
 		return fmt.Sprintf("join %s %d %s %s %s %s %t [%s]", codeText(r.ErrorCode), r.Generation, orDash(textOf(r.ProtocolType)), orDash(textOf(r.Protocol)), w.name(r.LeaderID),
 			w.name(r.MemberID), r.SkipAssignment, strings.Join(members, ", "))
 	case *kmsg.SyncGroupResponse:
+		c.synced(r)
 		return fmt.Sprintf("sync %s %s %s %s", codeText(r.ErrorCode), orDash(textOf(r.ProtocolType)), orDash(textOf(r.Protocol)), hexOrDash(r.MemberAssignment))
 	case *kmsg.HeartbeatResponse:
 		return "beat " + codeText(r.ErrorCode)
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		return w.consumerBeatText(c, r)
+	case *kmsg.ConsumerGroupDescribeResponse:
+		return "cdescribe " + describedText(r.Groups[0])
 	case *kmsg.LeaveGroupResponse:
 		text := "leave " + codeText(r.ErrorCode)
 		for _, m := range r.Members {
@@ -186,6 +194,9 @@ func (w *groupWorld) answerText(a group.Answer) string {
 	case *kmsg.OffsetCommitResponse:
 		return "commit " + codeText(r.Topics[0].Partitions[0].ErrorCode)
 	case *kmsg.OffsetFetchResponse:
+		if code := r.Groups[0].ErrorCode; code != 0 {
+			return "fetch " + codeText(code)
+		}
 		p := r.Groups[0].Topics[0].Partitions[0]
 		return fmt.Sprintf("fetch %s %d %d %s", codeText(p.ErrorCode), p.Offset, p.LeaderEpoch, orDash(textOf(p.Metadata)))
 	case *kmsg.DescribeGroupsResponse:

@@ -35,6 +35,24 @@ func kafkaProgram(t *testing.T, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), "java", append(options, args...)...)
 }
 
+// compiledProgram is a judge of several files of testdata, which are compiled first; the first one has main.
+func compiledProgram(t *testing.T, names ...string) *exec.Cmd {
+	t.Helper()
+	need(t, "javac", kafkaHint)
+	need(t, "java", kafkaHint)
+	classes := t.TempDir()
+	path := filepath.Join(kafkaJars(t, "kafka-4.2.0", "kafka.xml"), "*")
+	args := []string{"-d", classes, "-cp", path}
+	for _, name := range names {
+		args = append(args, filepath.Join("testdata", name+".java"))
+	}
+	compile := exec.CommandContext(t.Context(), "javac", args...)
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", compile, err, out)
+	}
+	return exec.CommandContext(t.Context(), "java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classes+string(filepath.ListSeparator)+path, names[0])
+}
+
 // producerProgram is the judge in testdata/NAME.java and Script.java, which stand in the package of the
 // producer's internals. They are compiled first: only so do they see what is private to that package.
 func producerProgram(t *testing.T, name, jars string) *exec.Cmd {

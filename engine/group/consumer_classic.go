@@ -21,7 +21,7 @@ import (
 // Source: GroupMetadataManager.classicGroupJoinToConsumerGroup.
 func (s *step) classicJoins(m *simnet.Message, r *kmsg.JoinGroupRequest, g *consumerGroup) {
 	refuse := func(err *kerr.Error, why string) {
-		s.refuse(m, joinError(r.MemberID, err), refusal{r.Group, r.MemberID, err, why})
+		s.refuse(m, joinError("", err), refusal{r.Group, r.MemberID, err, why}) // Kafka throws, and the member id is lost
 	}
 	ch := &groupChange{s: s, g: g, epoch: g.epoch}
 	unknown, id := r.MemberID == "", r.MemberID
@@ -65,8 +65,12 @@ func (s *step) classicJoins(m *simnet.Message, r *kmsg.JoinGroupRequest, g *cons
 	owned := s.c.ownedBy(&subscription)
 	next := &updated
 	down := replaced != nil && s.mayDowngradeTo(g, replaced)
-	if !down || !changed {
+	switch {
+	case !down:
 		next = ch.reconcile(&updated, changed, &owned)
+	case !changed: // the group has no need of another target assignment
+		partitions, _ := ch.now().targetOf(updated.id)
+		next = ch.reconcileTo(g.assignmentEpoch, partitions, &updated, changed, &owned)
 	}
 	response := kmsg.NewPtrJoinGroupResponse()
 	protocolType := consumerType
@@ -75,12 +79,40 @@ func (s *step) classicJoins(m *simnet.Message, r *kmsg.JoinGroupRequest, g *cons
 		s.answerAfter(s.downgrade(ch, nil, next, changed), m, response, r.Group)
 		return
 	}
-	w := ch.commit(r.Group)
-	t := s.c.openSlot(r.Group).timersOf(next.id)
-	t.join, t.session, t.sync = timer{}, s.after(kafka.Millis(r.SessionTimeoutMillis)), s.after(kafka.Millis(r.RebalanceTimeoutMillis))
-	s.answerAfter(w, m, response, r.Group)
+	s.answerWithTimers(ch.commit(r.Group), m, response, r.Group, classicTimers{next.id, kafka.Millis(r.SessionTimeoutMillis), kafka.Millis(r.RebalanceTimeoutMillis)})
 	if change.resolve {
 		s.resolvePatterns(r.Group)
+	}
+}
+
+// classicTimers are those of a member that uses the classic protocol, which begin when its request is answered.
+type classicTimers struct {
+	member  string
+	session kafka.Millis
+	sync    kafka.Millis // it has to send SyncGroup within that; 0: it has
+}
+
+// answerWithTimers answers once the write is known, or all writes so far, and begins the member's timers then.
+//
+// Source: GroupMetadataManager.classicGroupJoinToConsumerGroup and classicGroupSyncToConsumerGroup, which do that when
+// their records are appended.
+func (s *step) answerWithTimers(w *pendingWrite, m *simnet.Message, response kmsg.Response, group string, t classicTimers) {
+	if w == nil && len(s.c.writes) > 0 {
+		w = &s.c.writes[len(s.c.writes)-1]
+	}
+	if w == nil {
+		s.beginTimers(group, t)
+		s.answer(m, response)
+		return
+	}
+	s.wait(w, deferred{done: answerRequest, request: m, response: response, group: group, classic: &t})
+}
+
+func (s *step) beginTimers(group string, t classicTimers) {
+	timers := s.c.openSlot(group).timersOf(t.member)
+	timers.session, timers.sync = s.after(t.session), timer{}
+	if t.sync > 0 {
+		timers.join, timers.sync = timer{}, s.after(t.sync)
 	}
 }
 
@@ -195,21 +227,19 @@ func (s *step) classicSyncs(m *simnet.Message, r *kmsg.SyncGroupRequest, g *cons
 		refuse(err, why)
 		return
 	}
-	t := s.c.openSlot(g.id).timersOf(k.id)
 	switch {
 	case r.ProtocolType != nil && *r.ProtocolType != consumerType || r.Protocol != nil && *r.Protocol != k.classic.Protocols[0].Name:
 		refuse(kerr.InconsistentGroupProtocol, fmt.Sprintf("it names %s %s, and was told %s %s", orEmpty(r.ProtocolType), orEmpty(r.Protocol), consumerType, k.classic.Protocols[0].Name))
 		return
 	case g.epoch > kafka.GroupEpoch(k.epoch) && k.state != UnrevokedPartitions:
-		s.mustJoin(t, k)
+		s.mustJoin(s.c.openSlot(g.id).timersOf(k.id), k)
 		refuse(kerr.RebalanceInProgress, fmt.Sprintf("the group epoch is %d, its member epoch %d: it must join again", g.epoch, k.epoch))
 		return
 	}
-	t.sync, t.session = timer{}, s.after(k.classic.SessionTimeout)
 	response := kmsg.NewPtrSyncGroupResponse()
 	response.ProtocolType, response.Protocol = r.ProtocolType, r.Protocol
 	response.MemberAssignment = s.c.classicAssignment(k.assigned, k.classic.Protocols[0].Metadata)
-	s.answerAfter(nil, m, response, g.id)
+	s.answerWithTimers(nil, m, response, g.id, classicTimers{member: k.id, session: k.classic.SessionTimeout})
 }
 
 // mustJoin begins the time in which a member that uses the classic protocol has to join again.

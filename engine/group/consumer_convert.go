@@ -45,7 +45,7 @@ func (s *step) upgrade(ch *groupChange, classic *group) (*kerr.Error, string) {
 	for _, m := range classic.members {
 		r := refusal{classic.id, m.id, kerr.RebalanceInProgress, "the group changes to the consumer protocol: the member must join again"}
 		if m.awaitsJoin() && !m.join.answered {
-			s.refuse(m.join.request, joinError("", kerr.RebalanceInProgress), r)
+			s.refuse(m.join.request, joinError(m.id, kerr.RebalanceInProgress), r)
 		}
 		if m.awaitsSync() && !m.sync.answered {
 			s.refuse(m.sync.request, syncError(kerr.RebalanceInProgress), r)
@@ -77,9 +77,6 @@ func (s *step) upgrade(ch *groupChange, classic *group) (*kerr.Error, string) {
 
 // upgraded makes a member of the consumer protocol's group out of a classic one.
 func (s *step) upgraded(g *group, m *member) (*consumerMember, *kerr.Error, string) {
-	if g.protocol == "" {
-		return nil, kerr.UnknownServerError, "the group has not ended its first join phase: no assignor is chosen by which to read the subscriptions"
-	}
 	var given kmsg.ConsumerMemberAssignment
 	if len(m.assignment) > 0 {
 		if err := given.ReadFrom(m.assignment); err != nil {
@@ -88,6 +85,12 @@ func (s *step) upgraded(g *group, m *member) (*consumerMember, *kerr.Error, stri
 		if len(given.UserData) > 0 {
 			return nil, kerr.GroupIDNotFound, "the group uses an assignor whose data would be lost"
 		}
+	}
+	switch {
+	case g.protocol == "":
+		return nil, kerr.UnknownServerError, "the group has not ended its first join phase: no assignor is chosen by which to read the subscriptions"
+	case !m.supports(g.protocol):
+		return nil, kerr.UnknownServerError, fmt.Sprintf("the group uses the assignor %s, which %s, who waits to join, does not have", g.protocol, m.id)
 	}
 	subscription, ok := readSubscription(m.subscription(g.protocol))
 	if !ok {

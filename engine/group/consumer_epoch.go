@@ -140,13 +140,16 @@ func (c *Coordinator) preferredAssignor(g *consumerGroup) string {
 	return c.config.Assignors[0]
 }
 
-// assignTarget makes the target assignment for a new group epoch, and records what is different.
+// assignTarget makes the target assignment for a new group epoch, and records what is different. It gives that of one
+// member.
 //
 // Source: GroupMetadataManager.updateTargetAssignment, TargetAssignmentBuilder.
 //
-// Simplified: where all members subscribe by patterns that are not the same and match the same topics, Kafka takes an
-// assignor's rule for different subscriptions, and this coordinator the one for equal ones.
-func (ch *groupChange) assignTarget() {
+// Simplified: an assignor's rule for equal subscriptions is taken where they are equal. Kafka counts who subscribes to what
+// name and pattern: where different patterns match the same topics it takes the rule for different subscriptions. And it
+// counts when the group epoch rises: if a member joins then that subscribes to nothing yet, and no target assignment has
+// been made since, Kafka may take the rule for equal subscriptions, and leave partitions to nobody.
+func (ch *groupChange) assignTarget(of string) (target ownership) {
 	c, g := ch.s.c, ch.now()
 	name := c.preferredAssignor(g)
 	rule, err := assignor.ByName(assignorOf(name))
@@ -185,6 +188,9 @@ func (ch *groupChange) assignTarget() {
 			}
 		}
 		partitions = partitions.sorted()
+		if m.id == of {
+			target = partitions
+		}
 		event.Shares, event.Hosts = append(event.Shares, share), append(event.Hosts, nodeOf(m.host))
 		if old, known := ch.g.targetOf(m.id); !known || !slices.Equal(old, partitions) {
 			ch.values = append(ch.values, TargetMemberRecord{g.id, kafka.MemberID(m.id), assignedTopics(partitions)})
@@ -192,4 +198,5 @@ func (ch *groupChange) assignTarget() {
 	}
 	ch.values = append(ch.values, TargetEpochRecord{g.id, ch.epoch})
 	ch.events = append(ch.events, event)
+	return target
 }

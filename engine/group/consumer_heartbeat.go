@@ -225,10 +225,10 @@ func (ch *groupChange) memberOf(id, instance string, epoch kafka.MemberEpoch, ow
 		known = ch.g.static(instance)
 	}
 	switch {
+	case known == nil && epoch == joins && ch.g.member(id) != nil:
+		return ch.g.member(id), nil, ""
 	case known == nil && epoch == joins:
-		k := newConsumerMember(id)
-		k.previous = -1
-		return k, nil, ""
+		return newConsumerMember(id), nil, ""
 	case known == nil && instance != "":
 		return nil, kerr.UnknownMemberID, fmt.Sprintf("the group has no member with group.instance.id = %s", instance)
 	case known == nil:

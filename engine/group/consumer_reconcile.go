@@ -22,27 +22,31 @@ type reconciliation struct {
 	early       bool       // a test breaks the rule that an owned partition is not given
 }
 
-// reconcile brings a member nearer to its target assignment and records that; changed says that it subscribes to
-// something else than before.
-//
-// Source: GroupMetadataManager.maybeReconcile.
+// reconcile brings a member nearer to its target assignment, which is made anew if the group epoch has risen, and records
+// that; changed says that it subscribes to something else than before.
 func (ch *groupChange) reconcile(updated *consumerMember, changed bool, owned *ownership) *consumerMember {
 	broken := ch.s.c.config.Sabotage
 	targetEpoch := ch.g.assignmentEpoch
+	partitions, _ := ch.now().targetOf(updated.id)
 	if ch.epoch > targetEpoch && (broken != sabotage.TargetStands || targetEpoch == 0) {
-		ch.assignTarget()
-		targetEpoch = ch.epoch
+		targetEpoch, partitions = ch.epoch, ch.assignTarget(updated.id)
 	}
 	if broken == sabotage.TargetAhead {
 		targetEpoch++
 	}
+	return ch.reconcileTo(targetEpoch, partitions, updated, changed, owned)
+}
+
+// reconcileTo does that with the target assignment that there is.
+//
+// Source: GroupMetadataManager.maybeReconcile.
+func (ch *groupChange) reconcileTo(targetEpoch kafka.GroupEpoch, partitions ownership, updated *consumerMember, changed bool, owned *ownership) *consumerMember {
 	if !changed && updated.reconciledTo(targetEpoch) {
 		return updated
 	}
-	partitions, _ := ch.now().targetOf(updated.id)
 	topics := ch.g.subscription(updated)
 	r := reconciliation{
-		g: ch.g, member: updated, targetEpoch: targetEpoch, owned: owned, early: broken == sabotage.GivenBeforeReleased,
+		g: ch.g, member: updated, targetEpoch: targetEpoch, owned: owned, early: ch.s.c.config.Sabotage == sabotage.GivenBeforeReleased,
 		subscribed: func(id [16]byte) bool {
 			t, ok := ch.s.c.image.TopicByID(id)
 			return ok && slices.Contains(topics, t.Name)

@@ -45,8 +45,17 @@
 // Simplified: each request and timer writes a batch of its own; Kafka's coordinator puts the writes of requests that
 // came together into one.
 //
-// Simplified: a group whose first record cannot be written goes with its timers. Kafka forgets the timer of its join
-// phase, which then raises the generation of the next group of that name.
+// Simplified: a JoinGroup with a member id that comes to an empty group of the consumer protocol is refused, and the group
+// stays. Kafka refuses it too, but forgets the group, of which the log says nothing: after a change of the coordinator it
+// is there again.
+//
+// Simplified: a member without a target assignment is given nothing when its group becomes a classic one: it has joined
+// since the group epoch rose last, and subscribes to nothing yet. Kafka's coordinator fails then with a
+// NullPointerException, and the group stays as it is.
+//
+// Simplified: a classic group whose first record cannot be written, or which becomes one of the consumer protocol, goes
+// with its timers. Kafka forgets the timer of its join phase, which then raises the generation of the next classic group of
+// that name.
 //
 // As in Kafka, a JoinGroup or SyncGroup gets no answer when its member sends another one before, or when the member
 // is taken out by LeaveGroup while its SyncGroup waits.

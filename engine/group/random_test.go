@@ -33,6 +33,13 @@ type randomRun struct {
 	agents []*agent
 	left   map[*simnet.Message]bool // requests that Kafka leaves without an answer
 	stalls bool                     // writes time out in this run
+
+	moderns []*modernAgent
+	failing bool                // writes fail in this run
+	epochs  map[string]epochsOf // by group, only looked up
+	ended   map[string]int      // so often a group of that id was deleted or has changed its protocol, only looked up
+	unsure  map[string]bool     // groups that could not change their protocol: who waited there was answered, only looked up
+	looked  int                 // at so many events for that
 }
 
 func newRandomRun(t *testing.T, seed uint64) *randomRun {
@@ -42,7 +49,11 @@ func newRandomRun(t *testing.T, seed uint64) *randomRun {
 		c.OffsetsRetention = kafka.Millis(20_000 + rnd.IntN(200_000))
 		c.RetentionCheckInterval = kafka.Millis(5000 + rnd.IntN(60_000))
 		c.InitialRebalanceDelay = kafka.Millis(rnd.IntN(4000))
-	}), seed: seed, rnd: rnd, left: map[*simnet.Message]bool{}}
+		c.ConsumerMaxSize = 3 + rnd.IntN(5)
+		c.MigrationPolicy = []MigrationPolicy{Bidirectional, Bidirectional, UpgradeOnly, DowngradeOnly}[rnd.IntN(4)]
+	}), seed: seed, rnd: rnd, left: map[*simnet.Message]bool{}, epochs: map[string]epochsOf{}, ended: map[string]int{}, unsure: map[string]bool{}}
+	r.publish("orders:6")
+	r.moderns, r.failing = newModernAgents(&r.rnd), rnd.IntN(2) == 0
 	r.late, r.stalls = rnd.IntN(2) == 0, rnd.IntN(2) == 0
 	for i := range 6 {
 		c := newConsumer(kafka.NodeID(fmt.Sprint("c", i)))
@@ -208,14 +219,18 @@ func (r *randomRun) refused(a *agent, code int16) {
 func (r *randomRun) play(steps int) {
 	for range steps {
 		r.fail = nil
-		if r.rnd.IntN(30) == 0 {
+		if r.failing && r.rnd.IntN(30) == 0 {
 			r.fail = []*kerr.Error{kerr.NotEnoughReplicas, kerr.MessageTooLarge}[r.rnd.IntN(2)]
 		}
 		if r.rnd.IntN(40) == 0 {
 			r.delay = []kafka.Millis{0, 0, 5, 200, 3000}[r.rnd.IntN(5)]
 		}
 		r.stuck = r.stalls && (r.stuck && r.rnd.IntN(10) > 0 || r.rnd.IntN(100) == 0)
-		r.act(r.agents[r.rnd.IntN(len(r.agents))])
+		if i := r.rnd.IntN(len(r.agents) + len(r.moderns)); i < len(r.agents) {
+			r.act(r.agents[i])
+		} else {
+			r.actModern(r.moderns[i-len(r.agents)])
+		}
 		if r.rnd.IntN(2) == 0 {
 			r.pass(kafka.Millis(r.rnd.IntN(2000)))
 		}
@@ -230,6 +245,7 @@ func tailOf(text string) string { return text[max(0, len(text)-6000):] }
 
 // check holds the coordinator to the package's invariants.
 func (r *randomRun) check() {
+	r.look()
 	for _, g := range r.c.groups {
 		ids, instances := map[string]bool{}, map[string]bool{}
 		for _, m := range g.members {
@@ -243,7 +259,7 @@ func (r *randomRun) check() {
 			if (g.state == Stable || g.state == PreparingRebalance) && m.awaitsSync() {
 				r.t.Errorf("%s waits in Sync in state %s", m.id, g.state)
 			}
-			if !m.session.set && !m.awaitsJoin() && !m.awaitsSync() {
+			if !m.session.set && !m.awaitsJoin() && !m.awaitsSync() && !r.unsure[g.id] {
 				r.t.Errorf("the session of %s has no end", m.id)
 			}
 		}
@@ -259,6 +275,7 @@ func (r *randomRun) check() {
 			r.t.Errorf("group %s in state %s: a join phase with a timer %t", g.id, g.state, g.joinEnds.set)
 		}
 	}
+	r.checkConsumers()
 	if len(r.sent)%8 == 0 {
 		r.checkLoad()
 	}
@@ -271,7 +288,11 @@ func (r *randomRun) checkLoad() {
 	c, _, _ := loaded(&config, r.now, r.log[:r.durable])
 	live := r.c
 	shown := map[string]bool{}
+	r.checkLoadConsumers(c)
 	for _, v := range c.View() {
+		if v.Type == Consumer {
+			continue
+		}
 		shown[v.ID] = true
 		if live.shown(v.ID) == nil {
 			r.t.Errorf("at %d: group %s is in the log, and the coordinator does not show it", r.now, v.ID)
@@ -308,6 +329,7 @@ func durableView(c *Coordinator, id string) GroupView {
 // The runs hold to the invariants, generations rise by one, every request is answered once and, the ones apart that
 // Kafka leaves, in bounded time; a clone does the same; after any prefix the log gives what is live.
 func TestRandomRuns(t *testing.T) {
+	converted := map[string]int{} // groups with members, only looked up
 	for seed := range uint64(60) {
 		r := newRandomRun(t, seed)
 		r.play(400)
@@ -315,6 +337,14 @@ func TestRandomRuns(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("seed %d\n%s", seed, tailOf(r.dump()))
 		}
+		for _, e := range events[journal.GroupConverted](r.run) {
+			if e.Members > 0 {
+				converted[e.To]++
+			}
+		}
+	}
+	if converted[string(Consumer)] < 10 || converted[string(Classic)] < 10 {
+		t.Errorf("so many groups changed their protocol while they had members: %v", converted)
 	}
 }
 
@@ -336,6 +366,9 @@ func (r *randomRun) finish() {
 			id, generation = b.Group, b.Generation
 		case journal.GroupEmpty:
 			id, generation = b.Group, b.Generation
+		case journal.GroupConverted:
+			delete(last, b.Group)
+			continue
 		case journal.GroupDeleted:
 			delete(last, b.Group) // a new one begins at 0
 			continue

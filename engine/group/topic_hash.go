@@ -46,13 +46,18 @@ func topicHash(t *metadata.Topic, image *metadata.Image) uint64 {
 				racks = append(racks, broker.Rack)
 			}
 		}
-		slices.Sort(racks)
+		slices.SortFunc(racks, compareUnits)
 		for _, rack := range racks {
 			b = binary.LittleEndian.AppendUint32(b, uint32(len(utf16.Encode([]rune(rack)))))
 			b = appendUnits(b, rack)
 		}
 	}
 	return xxh3.Hash(b)
+}
+
+// compareUnits orders texts as Java does, by their UTF-16 units.
+func compareUnits(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }
 
 func appendUnits(b []byte, text string) []byte {

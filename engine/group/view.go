@@ -58,6 +58,8 @@ type MemberView struct {
 	RevokeEnds    kafka.Millis           // fenced then unless it has given Revoking up; 0: it has nothing to
 	Regex         string                 // the pattern that it subscribes to; empty: none
 	Classic       bool                   // it takes part through the requests of the classic protocol
+	JoinEnds      kafka.Millis           // of a Classic one: fenced then unless it has joined again; 0: it need not
+	SyncEnds      kafka.Millis           // of a Classic one: fenced then unless it has sent SyncGroup; 0: it has
 }
 
 // PendingView is a member id that was given out.
@@ -154,7 +156,7 @@ func (c *Coordinator) viewConsumers(sl *slot) GroupView {
 		}
 		for _, t := range sl.timers {
 			if t.member == k.id {
-				m.SessionEnds, m.RevokeEnds = t.session.due, t.revoke.due
+				m.SessionEnds, m.RevokeEnds, m.JoinEnds, m.SyncEnds = t.session.due, t.revoke.due, t.join.due, t.sync.due
 			}
 		}
 		v.Members = append(v.Members, m)

@@ -47,6 +47,7 @@ type deferred struct {
 	group    string
 	sync     *leaderSync
 	static   *staticReturn
+	classic  *classicTimers // begin when the records are written; nil: none do
 }
 
 // outcome says what a deferred is for.
@@ -285,6 +286,9 @@ func (s *step) succeeded(d deferred) {
 	g := s.c.group(d.group)
 	switch d.done {
 	case answerRequest:
+		if d.classic != nil {
+			s.beginTimers(d.group, *d.classic)
+		}
 		if d.request != nil {
 			s.answer(d.request, d.response)
 		}
