@@ -77,7 +77,7 @@ func TestConsumers(t *testing.T) {
 	}
 	seen := map[string]int{}
 	world, failed := 0, map[int]int{}
-	for i, got := range answers(t, compiledProgram(t, "ConsumerCoordinator", "ConsumerTexts", "Arrivals"), questions) {
+	for i, got := range answers(t, compiledProgram(t, "ConsumerCoordinator", "ConsumerTexts", "Arrivals", "Cluster"), questions) {
 		if strings.HasPrefix(questions[i], "world") {
 			world = i
 		}

@@ -138,6 +138,9 @@ func (w *consumerWorld) drawMixed(rnd *prng.Rand, c *groupClient) (kmsg.Request,
 		q.Version, q.Group, q.MemberID, q.InstanceID, q.Generation = 4, c.group, c.member, orNil(c.instance), c.generation+w.slip(rnd)
 		return q, fmt.Sprintf("beat %s %s %s %s %d", c.node, q.Group, orDash(q.MemberID), orDash(c.instance), q.Generation)
 	}
+	if !k.active && c.member == "" && rnd.IntN(3) > 0 {
+		return w.drawJoin(rnd, c)
+	}
 	if k.active && rnd.IntN(3) == 0 { // LeaveGroup and others with its member id
 		c.member = k.id
 	}

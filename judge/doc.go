@@ -25,6 +25,9 @@
 //	TestPartitionChanges    PartitionChangeBuilder elects and changes ISR and ELR as engine/controller does
 //	TestPlacement           StripedReplicaPlacer places replicas as engine/controller does, from the same draws
 //	TestGroups              GroupCoordinatorShard answers, writes and times out as engine/group does, over drawn scripts
+//	TestConsumers           and for groups of the consumer protocol, and such with members of both protocols
+//	TestConsumerRecords     GroupCoordinatorRecordSerde reads and writes the records of the consumer protocol
+//	TestConsumerMetadataHash  Utils.computeGroupHash and computeTopicHash over topics with racks
 //	TestGroupRecords        GroupCoordinatorRecordSerde and engine/group write and read the same records
 //	TestGroupPartitions     Utils.abs and String.hashCode give a group's partition of __consumer_offsets
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner

@@ -429,3 +429,16 @@ func TestConsumerGroupsExpire(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// The assignor that most members ask for makes the target assignment; who asks for none does not count.
+func TestMembersChooseTheAssignor(t *testing.T) {
+	r := consumers(t, "orders:2")
+	for i, c := range []struct{ asks, want string }{{"", "uniform"}, {"range", "server-range"}, {"", "server-range"}, {"uniform", "uniform"}, {"range", "server-range"}} {
+		m := newModern(kafka.NodeID(rune('A' + i)))
+		m.assignor = c.asks
+		r.joinsModern(m)
+		if got := r.view("g").ServerAssignor; got != c.want {
+			t.Errorf("%s asks for %q: %s, want %s", m.id, c.asks, got, c.want)
+		}
+	}
+}

@@ -60,6 +60,12 @@ class Arrivals extends TimelineHashMap<String, Group> {
         return order.getOrDefault(group, Map.of()).getOrDefault(member, Integer.MAX_VALUE);
     }
 
+    /** The place that a member, "group-member", had before the step. */
+    int place(String member) {
+        int dash = member.indexOf('-');
+        return place(member.substring(0, dash), member.substring(dash + 1));
+    }
+
     @Override @SuppressWarnings("unchecked") public Group put(String id, Group group) {
         try {
             if (group instanceof ConsumerGroup) {

@@ -26,7 +26,9 @@ import org.apache.kafka.coordinator.common.runtime.*;
 import org.apache.kafka.coordinator.group.*;
 import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
+import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
+import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
@@ -104,7 +106,7 @@ public class ConsumerCoordinator {
     private final String[] joining = {""}; // the member that a request makes; "": none
     private final GroupCoordinatorShard shard;
     private final GroupCoordinatorService service;
-    private Image image = new Image(0, new TreeMap<>());
+    private Cluster image = new Cluster(0, new TreeMap<>());
     private final TreeMap<Integer, String> answers = new TreeMap<>();
     private final List<String> written = new ArrayList<>();
 
@@ -195,7 +197,7 @@ public class ConsumerCoordinator {
         String group = parts[1].substring(0, dash), member = parts[1].substring(dash + 1);
         if (!parts[0].equals("heartbeat-"))
             return "b" + group + (char) ('0' + timed.indexOf(parts[1])) + Arrays.asList(KINDS).indexOf(parts[0]);
-        if (groups.get(group) instanceof org.apache.kafka.coordinator.group.classic.ClassicGroup g) {
+        if (groups.get(group) instanceof ClassicGroup g) {
             char place = 'a';
             for (var m : g.allMembers()) {
                 if (m.memberId().equals(member))
@@ -256,7 +258,7 @@ public class ConsumerCoordinator {
      */
     private void forget() {
         timers.keySet().removeIf(key -> (key.startsWith("join-") || key.startsWith("sync-")) && key.indexOf('-', 5) < 0 &&
-            !(groups.get(key.substring(5)) instanceof org.apache.kafka.coordinator.group.classic.ClassicGroup));
+            !(groups.get(key.substring(5)) instanceof ClassicGroup));
     }
 
     static String or(String text) { return text == null || text.isEmpty() ? "-" : text; }
@@ -298,6 +300,7 @@ public class ConsumerCoordinator {
         Drawn.bytes = w[2].equals("-") ? null : HexFormat.of().parseHex(w[2]);
         int n = ++requests;
         String[] r = Arrays.copyOfRange(w, 3, w.length);
+        Set<String> timedBefore = new HashSet<>(timed);
         groups.comes = r[0].equals("join") ? r[3] : "";
         switch (r[0]) {
             case "topics" -> publish(r);
@@ -322,48 +325,28 @@ public class ConsumerCoordinator {
                 throw new IllegalStateException(e);
             }
         }
+        timed.sort(Comparator.comparingInt(member -> timedBefore.contains(member) ? -1 : groups.place(member))); // an upgrade sets several
         groups.comes = "";
         forget();
         groups.settle();
         return String.join("; ", answers.values()) + " | " + String.join("; ", written) + " | " + new ConsumerTexts(groups, timers).state();
     }
 
-    private record Topic(String name, Uuid id, int partitionCount) implements CoordinatorMetadataImage.TopicMetadata {
-        /** A partition is on three brokers of six, of which two have no rack. */
-        @Override public List<String> partitionRacks(int partition) {
-            List<String> racks = new ArrayList<>();
-            for (int i = 0; i < 3; i++)
-                if ((partition + i) % 6 > 1)
-                    racks.add("r" + (partition + i) % 6);
-            return racks;
-        }
-    }
-
-    private record Image(long version, Map<String, Topic> topics) implements CoordinatorMetadataImage {
-        private Optional<Topic> of(Uuid id) { return topics.values().stream().filter(t -> t.id.equals(id)).findAny(); }
-        @Override public Set<Uuid> topicIds() { return new HashSet<>(topics.values().stream().map(Topic::id).toList()); }
-        @Override public Set<String> topicNames() { return topics.keySet(); }
-        @Override public Optional<TopicMetadata> topicMetadata(String name) { return Optional.ofNullable(topics.get(name)); }
-        @Override public Optional<TopicMetadata> topicMetadata(Uuid id) { return of(id).map(t -> t); }
-        @Override public CoordinatorMetadataDelta emptyDelta() { return CoordinatorMetadataDelta.EMPTY; }
-        @Override public boolean isEmpty() { return topics.isEmpty(); }
-    }
-
     /** topics VERSION NAME:ID:PARTITIONS … */
     private void publish(String[] w) {
-        Image before = image;
-        Map<String, Topic> topics = new TreeMap<>();
+        Cluster before = image;
+        Map<String, Cluster.Topic> topics = new TreeMap<>();
         List<Uuid> created = new ArrayList<>(), changed = new ArrayList<>();
         for (int i = 2; i < w.length; i++) {
             String[] t = w[i].split(":");
-            Topic topic = new Topic(t[0], new Uuid(0, Long.parseLong(t[1])), Integer.parseInt(t[2]));
-            topics.put(topic.name, topic);
-            if (!before.topics.containsKey(topic.name))
-                created.add(topic.id);
-            if (!topic.equals(before.topics.get(topic.name)))
-                changed.add(topic.id);
+            Cluster.Topic topic = new Cluster.Topic(t[0], new Uuid(0, Long.parseLong(t[1])), Integer.parseInt(t[2]));
+            topics.put(topic.name(), topic);
+            if (!before.topics().containsKey(topic.name()))
+                created.add(topic.id());
+            if (!topic.equals(before.topics().get(topic.name())))
+                changed.add(topic.id());
         }
-        image = new Image(Long.parseLong(w[1]), topics);
+        image = new Cluster(Long.parseLong(w[1]), topics);
         shard.onNewMetadataImage(image, proxy(CoordinatorMetadataDelta.class, (method, args) -> switch (method) {
             case "createdTopicIds" -> created;
             case "changedTopicIds" -> changed;
@@ -390,7 +373,7 @@ public class ConsumerCoordinator {
     private String joins(String group, String id) {
         if (id.isEmpty() && Drawn.bytes != null)
             return new Uuid(ByteBuffer.wrap(Drawn.bytes).getLong(), ByteBuffer.wrap(Drawn.bytes).getLong(8)).toString();
-        return groups.get(group) instanceof org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup g && g.hasMember(id) ? "" : id;
+        return groups.get(group) instanceof ConsumerGroup g && g.hasMember(id) ? "" : id;
     }
 
     /** cbeat NODE VERSION GROUP MEMBER EPOCH INSTANCE RACK TIMEOUT TOPICS REGEX ASSIGNOR OWNED */
