@@ -57,15 +57,10 @@ func (f Frame) IsCut(from, to kafka.NodeID) bool {
 	return slices.ContainsFunc(f.View.Faulty, func(l engine.LinkView) bool { return l.Cut && l.From == from && l.To == to })
 }
 
-// TickAfter gives the tick in which a moment from now on falls: it is over in that tick's frame, or in the next.
+// TickAfter gives the tick in which a moment from now on falls; what is due at the very time of a frame happens in the
+// tick after it.
 func (f Frame) TickAfter(at kafka.Millis) int {
 	return f.Address.T + 1 + max(int((at-f.View.Now)/f.Address.Lab.TickMillis), 0)
-}
-
-// TickOf gives the first tick at whose frame a moment is over.
-func (f Frame) TickOf(at kafka.Millis) int {
-	tick := f.Address.Lab.TickMillis
-	return f.Address.T + max(int((at-f.View.Now+tick-1)/tick), 0)
 }
 
 // IsPaused says whether a node's process stands still.

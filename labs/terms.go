@@ -114,7 +114,7 @@ var termOfKind = map[string]string{
 	"JoinSent":                "rebalance",
 	"AssignmentComputed":      "assignor",
 	"PartitionsTaken":         "assignor",
-	"PartitionsRevoked":       "eager-rebalance",
+	"PartitionsRevoked":       "rebalance",
 	"PartitionsLost":          "fencing",
 	"MembershipLost":          "zombie",
 	"PollIntervalExceeded":    "max-poll-interval",

@@ -199,16 +199,31 @@ func (s *step) joinKnown(m *simnet.Message, request *kmsg.JoinGroupRequest, g *g
 	case g.state == CompletingRebalance && same:
 		s.answer(m, g.joinResponse(k, false))
 	case g.state == CompletingRebalance:
-		s.rejoin(m, request, g, k, fmt.Sprintf("%s (%s) joined again with another subscription", k.id, m.From))
+		s.rejoin(m, request, g, k, fmt.Sprintf("%s (%s) joined again %s", k.id, m.From, k.difference(request.Protocols)))
 	case g.state == Stable && leads:
 		s.rejoin(m, request, g, k, fmt.Sprintf("the leader, %s (%s), joined again, which it does when what it assigned no longer holds", k.id, m.From))
 	case g.state == Stable && !same:
-		s.rejoin(m, request, g, k, fmt.Sprintf("%s (%s) joined again with another subscription", k.id, m.From))
+		s.rejoin(m, request, g, k, fmt.Sprintf("%s (%s) joined again %s", k.id, m.From, k.difference(request.Protocols)))
 	case g.state == Stable:
 		s.answer(m, g.joinResponse(k, false))
 	default:
 		s.refuseJoin(m, request, request.MemberID, kerr.UnknownMemberID, "the group is in state %s", g.state)
 	}
+}
+
+// difference says in what a JoinGroup differs from the one before, which is what makes a rebalance of it: in the topics,
+// or only in the partitions and the generation that it tells the assignors of.
+func (m *member) difference(protocols []kmsg.JoinGroupRequestProtocol) string {
+	if !slices.EqualFunc(m.protocols, protocols, func(a, b kmsg.JoinGroupRequestProtocol) bool { return a.Name == b.Name }) {
+		return "with other assignors"
+	}
+	for i, p := range protocols {
+		before, _ := subscribed(m.protocols[i].Metadata)
+		if now, ok := subscribed(p.Metadata); ok && !slices.Equal(before, now) {
+			return "and subscribes to other topics"
+		}
+	}
+	return "and tells the assignors other things than before, of the same topics: what it owns or its generation"
 }
 
 // validate holds a request's ids against the group's.

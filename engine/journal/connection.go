@@ -91,7 +91,7 @@ func (b ResponseIgnored) Text() string {
 
 // Sentence says why it is ignored.
 func (b ResponseIgnored) Sentence() string {
-	return fmt.Sprintf("A %s response from %s was ignored: no request with correlation id %d waits for an answer.", b.API, b.Server, b.Correlation)
+	return fmt.Sprintf("%s response from %s was ignored: no request with correlation id %d waits for an answer.", withArticle("A", b.API), b.Server, b.Correlation)
 }
 
 // LeaderLearned says that a client learned of another leader of a partition, or of a newer epoch of the same.

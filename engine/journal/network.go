@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine/kafka"
 )
@@ -27,8 +28,8 @@ func (b MessageSent) Text() string {
 
 // Sentence says what is on its way.
 func (b MessageSent) Sentence() string {
-	return fmt.Sprintf("Sent a %s %s (version %d, correlation id %d) to %s; it arrives in %s ms.",
-		b.API, direction(b.Response), b.Version, b.Correlation, b.To, kafka.Thousands(b.Arrives))
+	return fmt.Sprintf("Sent %s %s (version %d, correlation id %d) to %s; it arrives in %s ms.",
+		withArticle("a", b.API), direction(b.Response), b.Version, b.Correlation, b.To, kafka.Thousands(b.Arrives))
 }
 
 // MessageDelivered says that a message arrived.
@@ -54,11 +55,19 @@ func (b MessageDelivered) Text() string {
 
 // Sentence says what came in.
 func (b MessageDelivered) Sentence() string {
-	s := fmt.Sprintf("A %s %s from %s was taken in", b.API, direction(b.Response), b.From)
+	s := fmt.Sprintf("%s %s from %s was taken in", withArticle("A", b.API), direction(b.Response), b.From)
 	if b.Held {
 		return s + ", after it had waited for the paused process."
 	}
 	return s + "."
+}
+
+// withArticle puts "a" or "an" before a name.
+func withArticle(article, name string) string {
+	if strings.ContainsRune("AEIOU", rune(name[0])) {
+		article += "n"
+	}
+	return article + " " + name
 }
 
 // direction names what a message is.
@@ -89,7 +98,7 @@ func (b MessageLost) Text() string {
 
 // Sentence gives the reason.
 func (b MessageLost) Sentence() string {
-	return fmt.Sprintf("A %s %s from %s is lost: %s.", b.API, direction(b.Response), b.From, b.Why)
+	return fmt.Sprintf("%s %s from %s is lost: %s.", withArticle("A", b.API), direction(b.Response), b.From, b.Why)
 }
 
 // MessageHeld says that a message cannot pass a link that is cut.
@@ -110,7 +119,7 @@ func (b MessageHeld) Text() string {
 
 // Sentence says what the network does.
 func (b MessageHeld) Sentence() string {
-	return fmt.Sprintf("A %s %s to %s waits: the link is cut. TCP sends it again when the link is healed, unless the connection is closed before.", b.API, direction(b.Response), b.To)
+	return fmt.Sprintf("%s %s to %s waits: the link is cut. TCP sends it again when the link is healed, unless the connection is closed before.", withArticle("A", b.API), direction(b.Response), b.To)
 }
 
 // ConnectionReset says that a node's connection to a server is gone, or the server does not listen.

@@ -74,7 +74,7 @@ func (g *groupState) consumer(node kafka.NodeID) *engine.MemberView {
 }
 
 // tickAt gives the first tick at whose frame a moment from now on is over.
-func (l *layout) tickAt(at kafka.Millis) int { return max(l.TickOf(at), l.Address.T+1) }
+func (l *layout) tickAt(at kafka.Millis) int { return l.TickAfter(at) }
 
 // memberCard draws one consumer.
 func (l *layout) memberCard(g *groupState, m *engine.MemberView) view.Node {

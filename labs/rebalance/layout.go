@@ -142,7 +142,7 @@ func (l *layout) remote() bool { return protocolOf(l.Address.Values).remote }
 func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
 
 // tickAt gives the first tick at whose frame a moment from now on is over.
-func (l *layout) tickAt(at kafka.Millis) int { return max(l.TickOf(at), l.Address.T+1) }
+func (l *layout) tickAt(at kafka.Millis) int { return l.TickAfter(at) }
 
 // present lists the places of the members that are drawn: those that run or did, and those that the group counts.
 func (l *layout) present() (list []int) {

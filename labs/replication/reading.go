@@ -221,14 +221,14 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	}
 	if len(silent) > 0 {
 		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", nodes(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
-			kafka.Thousands(timeout), l.TickOf(due))
+			kafka.Thousands(timeout), l.TickAfter(due))
 	}
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
 				say(fmt.Sprintf("%s waits for %s: ", node(p.Leader), node(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
-					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickOf(f.LastCaughtUp+lagTime))
+					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickAfter(f.LastCaughtUp+lagTime))
 			}
 		}
 	}
