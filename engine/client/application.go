@@ -430,11 +430,11 @@ func (c *Consumer) commitRecord(s *step, tp kafka.TopicPartition) bool {
 	return !c.dead
 }
 
-// seekBack drops what poll had returned, sets every partition back to its first record that is not done, and ends the
-// batch: what is done is committed as after any batch.
-func (c *Consumer) seekBack(s *step, failed job) {
+// seekBack drops what poll had returned and sets every partition that the member still has back to its first record
+// that is not done: one that failed, or the first of the queue.
+func (c *Consumer) seekBack(s *step, failed ...job) {
 	app := &c.member.app
-	for _, j := range append([]job{failed}, app.queue...) {
+	for _, j := range append(failed, app.queue...) {
 		if a := c.find(j.tp); a != nil && a.position > j.offset {
 			c.seek(s, a, j.offset, "the application has not processed the record there")
 		}

@@ -298,25 +298,26 @@ func (c *Consumer) notCommitted(s *step, offsets []commitOffset, why string, aut
 }
 
 // endSync lets commitSync throw an error. The application catches it: what else poll had returned it leaves, for its
-// partitions may be others' by now, and polls.
+// partitions may be others' by now, seeks back in those it still has, and polls.
 func (c *Consumer) endSync(s *step, why string, cause uint64) {
 	m := c.member
 	sync := m.sync
 	m.sync = nil
+	goesOn := m.inCallback() || sync.then == appClosing
 	then := "the application goes on"
-	dropped := 0
-	if m.inCallback() || sync.then == appClosing {
-		m.app.state = sync.then
-	} else {
-		dropped = len(m.app.queue)
+	if !goesOn {
 		then = "commitSync throws, and the application polls"
-		if dropped > 0 {
-			then = "commitSync throws; the application drops " + kafka.Count(dropped, "record") + " that poll had returned, and polls"
+		if dropped := len(m.app.queue); dropped > 0 {
+			then = "commitSync throws; the application drops " + kafka.Count(dropped, "record") + " that poll had returned, seeks back where it still has the partition, and polls"
 		}
-		c.abandon()
-		m.app.state = appPolling
 	}
 	c.last = s.j.Append(c.node, cause, journal.CommitFailed{Group: c.config.Group.ID, Offsets: told(sync.offsets), Error: why, Then: then})
+	if goesOn {
+		m.app.state = sync.then
+		return
+	}
+	c.seekBack(s)
+	m.app.loop.busy, m.app.state = false, appPolling
 }
 
 // autoCommitDue is when the client commits by itself; ok is false while the application is not in poll.

@@ -148,10 +148,11 @@ func TestGRP13ConsumerProtocol(t *testing.T) {
 
 // GRP-13, error codes: a commit that names an old member epoch is refused by 113, STALE_MEMBER_EPOCH. c-1 sends it when
 // the coordinator has gone on and its answer has not come yet, for the link is slow. commitSync throws: only a commit that
-// enable.auto.commit makes before partitions change hands is sent again.
+// enable.auto.commit makes before partitions change hands is sent again. c-1 still has t-0, so nobody else reads what poll
+// had returned to it and it has not processed: it seeks back to that.
 func TestCommitOfAnOldMemberEpoch(t *testing.T) {
 	spec := consuming(2, 2)
-	filled(spec, 0, 3)
+	filled(spec, 0, 6)
 	app := &spec.Groups[0].Members[0].Config.Group.App
 	app.ByHand, app.Commit = true, engine.CommitRecord
 	spec.Groups[0].Members[1].Off = true
@@ -177,6 +178,11 @@ func TestCommitOfAnOldMemberEpoch(t *testing.T) {
 	if len(failed) != 1 || failed[0].Error != "CommitFailedException: STALE_MEMBER_EPOCH" || !slices.Equal(commits(c, 0, "t-0"), []int{1, 2}) {
 		t.Errorf("committed of t-0: %v, %+v; want 1 and 2, and commitSync to throw", commits(c, 0, "t-0"), failed)
 	}
+	give(t, c, "process c-1", "wait 10s")
+	if got := commits(c, 0, "t-0"); !slices.Equal(got, []int{1, 2, 4}) {
+		t.Errorf("committed of t-0: %v, want 1, 2 and 4: the record at 3 is next after the refused commit of 3", got)
+	}
+	expectFate(t, c, "c", "t-0", "processed", func(f engine.RecordFate) bool { return f.Processed == 1 }, span(0, 3))
 }
 
 // Partitions that are added, and a topic that is made, come to the members of both protocols: a classic leader learns of

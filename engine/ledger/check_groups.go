@@ -36,6 +36,7 @@ type groupSeen struct {
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
 	removed     map[kafka.MemberID]bool               // members of the consumer protocol that a coordinator has removed
 	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
+	ended       int                                   // groups of its name that have ended, of which one may still be shown
 	epoch       kafka.GroupEpoch                      // of a group of the consumer protocol, as it was seen last
 	assignment  kafka.GroupEpoch                      // the epoch of its target assignment then
 }
@@ -97,11 +98,11 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.GroupConverted:
 		g := k.group(body.Group)
 		g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
-		g.converts = body.To == string(group.Classic)
-		g.epoch, g.assignment = 0, 0
+		if g.converts = body.To == string(group.Classic); g.converts {
+			g.ended++
+		}
 	case journal.GroupDeleted:
-		g := k.group(body.Group)
-		g.epoch, g.assignment = 0, 0
+		k.group(body.Group).ended++
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)
@@ -312,14 +313,19 @@ func (k *Checker) checkSessions(state *GroupState) {
 }
 
 // checkConsumerProtocol looks at a group of the consumer protocol as its coordinator has it. Where the log of the group's
-// partition lost data, its epochs may come again.
+// partition lost data, its epochs may come again; and a group that was converted or deleted is shown until that is
+// written, which can be after the next one of its name has begun with low epochs.
 func (k *Checker) checkConsumerProtocol(state *GroupState) {
 	held, g := state.Held, k.group(state.ID)
 	if held.Type != group.Consumer || k.of(state.Offsets).disturbed {
 		return
 	}
 	if !g.converts {
-		if held.Epoch < g.epoch || held.AssignmentEpoch < g.assignment || held.AssignmentEpoch > held.Epoch {
+		fell := held.Epoch < g.epoch || held.AssignmentEpoch < g.assignment
+		if fell && g.ended > 0 { // it is the next group of the name
+			g.ended, fell = g.ended-1, false
+		}
+		if fell || held.AssignmentEpoch > held.Epoch {
 			k.violated(GroupEpochsRise, kafka.TopicPartition{}, "group %s is in group epoch %d with a target assignment of epoch %d; it was in %d with one of %d", state.ID, held.Epoch, held.AssignmentEpoch, g.epoch, g.assignment)
 		}
 		g.epoch, g.assignment = held.Epoch, held.AssignmentEpoch
