@@ -20,6 +20,7 @@ type change struct {
 	before  map[kafka.TopicPartition]int // who had what
 	after   map[kafka.TopicPartition]int // by the last assignment worked out so far
 	emptied bool                         // it ended with no member left
+	broken  bool                         // it ended as the coordinator did
 }
 
 // round is one rebalance of a group.

@@ -14,7 +14,8 @@ import (
 // Names and numbers of what every run of the lab has.
 const (
 	billing     = "billing"
-	memberCount = 16 // that exist; those above the number at the start do not run
+	brokerNode  = kafka.NodeID("b1") // the only one
+	memberCount = 16                 // that exist; those above the number at the start do not run
 )
 
 // memberName names a member by its place. Names sort as the places do.

@@ -10,6 +10,7 @@ import (
 	"loglab/engine"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
+	"loglab/engine/replication"
 	"loglab/labs"
 )
 
@@ -22,7 +23,11 @@ func TestStandstillIsWhatViewsSay(t *testing.T) {
 		queries = append(queries, run.Query)
 	}
 	for range runs {
-		queries = append(queries, randomQuery(r))
+		query := randomQuery(r)
+		if r.IntN(4) == 0 {
+			query = brokerFault(r, query)
+		}
+		queries = append(queries, query)
 	}
 	still := 0
 	for _, query := range queries {
@@ -53,7 +58,7 @@ func readersIn(v engine.View, outlived map[place]bool) map[kafka.TopicPartition]
 	for _, m := range v.Groups[0].Members {
 		for _, at := range m.Assignment {
 			one := reader{
-				place: place{at.TopicPartition, m.ID}, reads: m.Alive && !m.Paused && m.App != "ended with an error" && at.Position >= 0,
+				place: place{at.TopicPartition, m.ID}, reads: m.Alive && !m.Paused && m.App != "ended with an error" && at.Position >= 0 && serves(v, at.TopicPartition, kafka.NodeID(m.ID)),
 				generation: m.Generation, epoch: m.Epoch, counted: counts(v.Groups[0], m.MemberView.MemberID),
 			}
 			has[one.place] = true
@@ -76,6 +81,20 @@ func readersIn(v engine.View, outlived map[place]bool) map[kafka.TopicPartition]
 		}
 	}
 	return readers
+}
+
+// serves says whether a partition has a leader that runs and that a member can talk with.
+func serves(v engine.View, tp kafka.TopicPartition, member kafka.NodeID) bool {
+	if b := v.Brokers[0]; !b.Up() || b.Paused {
+		return false
+	}
+	for _, link := range v.Faulty {
+		if link.Cut && (link.From == member || link.To == member) {
+			return false
+		}
+	}
+	at := slices.IndexFunc(v.Partitions, func(p engine.PartitionView) bool { return p.TopicPartition == tp })
+	return v.Partitions[at].Replicas[0].Online && v.Partitions[at].Replicas[0].Role == replication.Leader
 }
 
 // reader is a member that has a partition by its own belief.
