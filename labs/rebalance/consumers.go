@@ -88,6 +88,11 @@ func (h *history) targetAssigned(b journal.TargetAssigned, e journal.Event) {
 	for _, share := range b.Shares {
 		r.joins[share.Member] = claim{owned: h.targets[share.Member], generation: -1}
 	}
+	for id, target := range h.targets { // also of those that are gone
+		if _, there := r.joins[id]; !there {
+			r.joins[id] = claim{owned: target, generation: -1}
+		}
+	}
 	clear(h.targets)
 	r.computed, r.event = &journal.AssignmentComputed{Group: b.Group, Generation: kafka.GenerationID(b.Epoch), Assignor: b.Assignor, Shares: b.Shares}, e.Seq
 	c.after = map[kafka.TopicPartition]int{}

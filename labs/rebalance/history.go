@@ -3,6 +3,7 @@ package rebalance
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -70,7 +71,7 @@ type track struct {
 	added     kafka.Tick   // when it was added; 0: it was there at the start
 }
 
-// wait counts the records that were written in one gap.
+// wait counts the records that were written in one stretch of a gap.
 type wait struct {
 	from    kafka.Tick
 	records int
@@ -86,10 +87,16 @@ func (t *track) waited() (n int) {
 
 // waitedSince counts those of the gaps of a change.
 func (t *track) waitedSince(c *change) (n int) {
+	gaps := t.gaps()
 	for _, w := range t.waits {
-		for _, gap := range t.gaps() {
-			if w.from >= gap.From && w.from < gap.To && gap.To > c.from && (c.to < 0 || gap.From <= c.to+1) {
-				n += w.records
+		for _, s := range t.states {
+			if w.from < s.From || w.from >= s.To || s.apart(c, kafka.Tick(t.states[len(t.states)-1].To)) {
+				continue
+			}
+			for _, gap := range gaps {
+				if max(w.from, 1) >= gap.From && w.from < gap.To && gap.reaches(c) {
+					n += w.records
+				}
 			}
 		}
 	}
@@ -131,6 +138,7 @@ type seat struct {
 	alive, paused, failed bool
 	cutTo, cutFrom        bool // nothing passes to the broker, or from it
 	leaving               leaving
+	beatless              bool // its heartbeats have stopped, as its application has not polled in time (static)
 	doing                 phaseKind
 	since                 uint64
 	owned                 int
@@ -192,6 +200,16 @@ type history struct {
 	targets    map[kafka.MemberID][]kafka.TopicPartition // of the consumer protocol: what each member is to come to
 	loops      []loop
 	returns    []comeback
+
+	additions      []addition
+	refusedRequest journal.Event // of an administrator, the last
+}
+
+// addition is that a topic got more partitions.
+type addition struct {
+	tick     kafka.Tick
+	topic    string
+	from, to int
 }
 
 // comeback is the place of a static member that went to another process.
@@ -257,6 +275,7 @@ func (h *history) clone(j *journal.Journal) *history {
 		s.states, s.ghosts = slices.Clone(s.states), slices.Clone(s.ghosts)
 		c.seats[i] = &s
 	}
+	c.additions = slices.Clone(h.additions)
 	c.group, c.loops, c.returns, c.holders, c.last = slices.Clone(h.group), slices.Clone(h.loops), slices.Clone(h.returns), maps.Clone(h.holders), maps.Clone(h.last)
 	c.targets, c.records, c.places = maps.Clone(h.targets), maps.Clone(h.records), maps.Clone(h.places)
 	c.changes = slices.Clone(h.changes) // none is under way: those that are through do not change any more
@@ -290,9 +309,13 @@ func (h *history) note(to kafka.Tick) {
 		switch {
 		case !is.gap():
 			t.stoodAt = kafka.NoOffset
-		case t.stoodAt < 0:
-			t.stoodAt = t.watermark
-			t.waits = append(t.waits, wait{from: h.tick})
+		default:
+			if t.stoodAt < 0 {
+				t.stoodAt = t.watermark
+			}
+			if last := t.states[len(t.states)-1]; last.From == h.tick || len(t.waits) == 0 {
+				t.waits = append(t.waits, wait{from: h.tick})
+			}
 		}
 	}
 	for _, s := range h.seats {
@@ -371,14 +394,31 @@ func (h *history) read(e journal.Event) {
 		}
 	case journal.PartitionsAdded:
 		h.added(e)
+	case journal.RequestRefused:
+		if b.API != "InitProducerID" { // a producer’s own
+			h.refusedRequest = e
+		}
+	case journal.CommandGiven:
+		h.told(b.Command, closes)
+	case journal.CommandRejected:
+		h.told(b.Command, unaware)
 	default:
 		h.ofGroup(e)
+	}
+}
+
+// told notes that a member is told to leave, or that the command could not apply.
+func (h *history) told(command string, is leaving) {
+	name, leaves := strings.CutPrefix(command, "leave ")
+	if i, ok := memberPlace(kafka.NodeID(name)); ok && leaves && h.seats[i].alive {
+		h.seats[i].leaving = is
 	}
 }
 
 // added notes the partitions that a topic has got: those that nobody has had yet.
 func (h *history) added(e journal.Event) {
 	b := e.Body.(journal.PartitionsAdded)
+	h.additions = append(h.additions, addition{e.Tick, b.Topic, b.From, b.To})
 	for _, t := range h.tracks {
 		if t.Topic == b.Topic && int(t.Partition) >= b.From && int(t.Partition) < b.To {
 			t.added, t.since = e.Tick, e.Seq

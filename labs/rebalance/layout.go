@@ -141,8 +141,11 @@ func (l *layout) remote() bool { return protocolOf(l.Address.Values).remote }
 
 func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
 
-// tickAt gives the first tick at whose frame a moment from now on is over.
-func (l *layout) tickAt(at kafka.Millis) int { return max(l.TickOf(at), l.Address.T+1) }
+// tickAt gives the tick in which that happens which is due at a moment from now on: what is due at the end of a tick
+// happens in the next.
+func (l *layout) tickAt(at kafka.Millis) int {
+	return l.Address.T + int(max(at-l.View.Now, 0)/l.Address.Lab.TickMillis) + 1
+}
 
 // present lists the places of the members that are drawn: those that run or did, and those that the group counts.
 func (l *layout) present() (list []int) {
@@ -210,6 +213,14 @@ func (l *layout) nameOf(id kafka.MemberID) string {
 	return string(id)
 }
 
+// processName names the process behind an id: the earlier one where a member has been started again.
+func (l *layout) processName(id kafka.MemberID) string {
+	if i, ok := l.history.holders[id]; ok && slices.Contains(l.history.seats[i].ghosts, id) {
+		return memberName(i) + "’s earlier process"
+	}
+	return l.nameOf(id)
+}
+
 // named puts the members' names for their ids in a text of the engine.
 func (l *layout) named(text string) string {
 	ids := make([]kafka.MemberID, 0, len(l.history.holders))
@@ -219,8 +230,27 @@ func (l *layout) named(text string) string {
 	slices.Sort(ids)
 	for _, id := range ids {
 		name := l.nameOf(id)
+		for _, before := range idWords { // where it is about the id itself
+			text = strings.ReplaceAll(text, before+string(id), before+shortID(id, name))
+		}
 		text = strings.ReplaceAll(text, fmt.Sprintf("%s (%s)", id, name), name)
 		text = strings.ReplaceAll(text, string(id), name)
 	}
 	return text
+}
+
+// idWords are the words of the engine behind which a member id stands for itself.
+var idWords = []string{"member id ", "member id now, and the old one, ", "the old one, ", "join again as "}
+
+// shortID shortens a member id: a word of letters and digits that nobody reads to its end.
+func shortID(id kafka.MemberID, name string) string {
+	const most = 4
+	rest, named := strings.CutPrefix(string(id), name+"-")
+	if len(rest) > most {
+		rest = rest[:most] + "…"
+	}
+	if named {
+		return name + "-" + rest
+	}
+	return rest
 }

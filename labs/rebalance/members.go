@@ -19,14 +19,14 @@ func (h *history) ofMember(i int, e journal.Event) {
 			does(outside)
 		}
 	case journal.JoinSent:
-		s.leaving = unaware
+		s.leaving, s.beatless = unaware, false
 		if s.id = b.Member; b.Member != "" {
 			h.holders[b.Member] = i
 		}
 		s.claim.owned, s.claim.generation = b.Owned, b.Generation
 		does(joins)
 	case journal.JoinHeartbeatSent:
-		s.leaving = unaware
+		s.leaving, s.beatless = unaware, false
 		s.id, h.holders[b.Member] = b.Member, i
 		does(joins)
 	case journal.MemberEpochMoved:
@@ -50,6 +50,7 @@ func (h *history) ofMember(i int, e journal.Event) {
 		does(outside)
 	case journal.PollIntervalExceeded:
 		h.loops = append(h.loops, loop{i, e.Tick, e.Seq, b.Static})
+		s.beatless = b.Static
 		if !b.Static || b.Epoch != 0 {
 			s.leaving = overdue
 			does(outside)
@@ -160,7 +161,7 @@ const awayEpoch kafka.MemberEpoch = -2
 func (h *history) end(i int, e journal.Event) {
 	s := h.seats[i]
 	s.alive, s.paused, s.doing, s.since = false, false, notRunning, e.Seq
-	s.claim, s.hand, s.leaving = claim{generation: -1, keptIn: -1}, 0, unaware
+	s.claim, s.hand, s.leaving, s.beatless = claim{generation: -1, keptIn: -1}, 0, unaware, false
 	if closed, is := e.Body.(journal.ConsumerClosed); is && closed.Stays == "" && closed.Epoch != awayEpoch {
 		s.in = ""
 	}

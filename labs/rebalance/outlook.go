@@ -19,7 +19,7 @@ func (l *layout) readNext() view.Paragraph {
 	}
 	var first *timer
 	add := func(at kafka.Millis, format string, args ...any) {
-		if at > l.View.Now && (first == nil || at < first.at) {
+		if at >= l.View.Now && (first == nil || at < first.at) {
 			first = &timer{at, fmt.Sprintf(format, args...)}
 		}
 	}
@@ -29,7 +29,7 @@ func (l *layout) readNext() view.Paragraph {
 		if !m.Alive || m.Paused || m.MemberView == nil {
 			continue
 		}
-		if m.State == "stable" || m.State == "waiting for its assignment" || l.remote() && s.in != "" {
+		if l.beats(i) {
 			beats[m.HeartbeatAt] = append(beats[m.HeartbeatAt], string(s.node))
 		}
 		if len(m.Busy)+len(m.Queue) > 0 {
@@ -37,19 +37,26 @@ func (l *layout) readNext() view.Paragraph {
 		}
 	}
 	for at, names := range beats {
-		add(at, "%s %s a heartbeat, and so %s of a rebalance if there is one", listed(names), labs.Verb(len(names), "sends", "send"), labs.Verb(len(names), "learns", "learn"))
+		learns := ""
+		if l.history.open() == nil {
+			learns = fmt.Sprintf(", and so %s of a rebalance if there is one", labs.Verb(len(names), "learns", "learn"))
+		}
+		add(at, "%s %s a heartbeat%s", listed(names), labs.Verb(len(names), "sends", "send"), learns)
 	}
-	if held := l.group.Held; held != nil {
+	if held := l.group.Held; held != nil && !l.history.broker.paused {
 		for i := range held.Members {
 			m := &held.Members[i]
-			if at, ok := l.history.holders[m.ID]; ok && m.SessionEnds > 0 && l.silent(at) {
-				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.nameOf(m.ID), l.sessionSetting())
+			if m.SessionEnds > 0 && l.silent(m) {
+				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.processName(m.ID), l.sessionSetting())
 			}
 			if m.RevokeEnds > 0 {
-				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.nameOf(m.ID), partitionsText(m.Revoking))
+				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.processName(m.ID), partitionsText(m.Revoking))
 			}
 		}
-		if held.JoinEnds > 0 {
+		switch {
+		case held.JoinEnds > 0 && held.JoinEndsBy == initialDelay:
+			add(held.JoinEnds, "the join phase ends, or goes on if members came meanwhile (%s)", held.JoinEndsBy)
+		case held.JoinEnds > 0:
 			add(held.JoinEnds, "the join phase ends without those who have not joined (%s)", held.JoinEndsBy)
 		}
 		if held.SyncEnds > 0 {
@@ -62,10 +69,27 @@ func (l *layout) readNext() view.Paragraph {
 	return say(fmt.Sprintf("The next timer, in tick %d: ", l.tickAt(first.at)), "%s.", first.text)
 }
 
-// silent says whether the group counts a member of which it will hear no more as things stand.
-func (l *layout) silent(i int) bool {
+// beats says whether the next that a member sends for its membership is a heartbeat: it does not join, acknowledge or
+// leave first.
+func (l *layout) beats(i int) bool {
+	m, s := &l.group.Members[i], l.history.seats[i]
+	if s.in == "" || s.in != s.id || s.failed || s.beatless || s.leaving != unaware || m.Rejoin != "" || l.history.now.state == noCoordinator {
+		return false
+	}
+	if l.remote() {
+		return m.State == "stable" && s.doing == reads && len(m.Target) == s.owned
+	}
+	return m.State == "stable" || m.State == "waiting for its assignment"
+}
+
+// silent says whether the coordinator will hear no more of a member as things stand.
+func (l *layout) silent(m *group.MemberView) bool {
+	i, ok := l.history.holders[m.ID]
+	if !ok {
+		return false
+	}
 	s := l.history.seats[i]
-	return s.in != "" && (!s.alive || s.paused || s.id != s.in)
+	return !s.alive || s.paused || s.id != m.ID || s.cutTo || s.cutFrom || s.beatless
 }
 
 // Bounds of looking ahead.
@@ -77,19 +101,17 @@ const (
 
 // outlook says what would follow if somebody joined or crashed now.
 func (l *layout) outlook() (list []view.Paragraph) {
-	if l.history.open() != nil || l.group.State != group.Stable && l.group.State != group.Empty {
+	if state := l.history.now.state; l.history.open() != nil || state != group.Stable && state != group.Empty {
 		return nil
 	}
-	for _, t := range l.history.tracks {
-		if l.history.standingOf(t).gap() && len(l.present()) > 0 && l.running() > 0 {
-			return nil
-		}
+	if l.underWay() {
+		return nil
 	}
 	if i, ok := l.nextToJoin(); ok {
 		list = append(list, l.readIf("joined", "join of "+memberName(i), memberName(i), command.Start{Node: kafka.NodeID(memberName(i))}))
 	}
 	for i, s := range l.history.seats {
-		if s.phase().kind == reads {
+		if s.phase().kind == reads && s.in != "" {
 			list = append(list, l.readIf("crashed", "crash "+memberName(i), memberName(i), command.Crash{Node: kafka.NodeID(memberName(i))}))
 			break
 		}
@@ -102,10 +124,14 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 	a := l.Address.WithCommand(cmd, false)
 	p := view.Paragraph{{Text: fmt.Sprintf("If %s %s now, ", name, verb), Strong: true}}
 	if len(l.present())*len(l.history.tracks) > aheadMost || l.Beside != nil {
+		p[0].Text = fmt.Sprintf("If %s %s now: ", name, verb)
 		return append(p, labs.TryIt(what, a.WithTick(l.Address.T+1)), view.Span{Text: "."})
 	}
-	k, at, settled := l.foresee(cmd)
+	k, at, settled, left := l.foresee(cmd)
 	to := a.WithTick(min(at, a.Last()))
+	if left > 0 {
+		return append(p, view.Span{Text: fmt.Sprintf("%s would stay without a reader: ", kafka.Count(left, "partition"))}, labs.TryIt(what, to), view.Span{Text: "."})
+	}
 	if !settled {
 		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", l.aheadTicks())}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
@@ -120,11 +146,12 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 }
 
 // foresee carries a command out in a copy of the cluster and goes on until the group is through with it and every
-// partition is read again, if that is soon. It gives what it cost and the tick.
-func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool) {
+// partition is read again, if that is soon. It gives what it cost and the tick, and where the group is left with no
+// member how many partitions nobody reads then.
+func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool, left int) {
 	c := l.Cluster.Clone()
 	if c.Apply(cmd) != nil {
-		return k, l.Address.T + 1, false
+		return k, l.Address.T + 1, false, 0
 	}
 	ahead := *l
 	ahead.history = l.base.clone(c.Journal())
@@ -132,14 +159,62 @@ func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool) {
 	last := min(l.Address.T+l.aheadTicks(), l.Address.Last())
 	for tick = l.Address.T + 1; tick <= last; tick++ {
 		if c.Tick() != nil {
-			return k, tick, false
+			return k, tick, false, 0
 		}
 		ahead.history.readTick(kafka.Tick(tick))
-		if change := ahead.history.lastChange(); change != nil && int(change.from) > l.Address.T && change.to >= 0 && ahead.allRead() {
-			return ahead.costOf(change), tick, true
+		change := ahead.history.lastChange()
+		if change == nil || int(change.from) <= l.Address.T || change.to < 0 {
+			continue
+		}
+		if change.emptied {
+			return ahead.costOf(change), tick, true, len(ahead.history.tracks)
+		}
+		if ahead.allRead() {
+			return ahead.costOf(change), tick, true, 0
 		}
 	}
-	return k, last, false
+	return k, last, false, 0
+}
+
+// underWay says whether something is under way that changes the group without a further command, or a partition is not
+// read: what would follow from a command then is not that command’s alone.
+func (l *layout) underWay() bool {
+	for _, t := range l.history.tracks {
+		if t.now().gap() && len(l.present()) > 0 && l.running() > 0 {
+			return true
+		}
+		if _, given := l.history.last[t.TopicPartition]; t.added > 0 && !given {
+			return true
+		}
+	}
+	for _, m := range l.View.UnderWay {
+		if m.API == "CreatePartitions" || m.API == "JoinGroup" || m.API == "SyncGroup" || m.API == "LeaveGroup" {
+			return true
+		}
+	}
+	for _, s := range l.history.seats {
+		if len(s.ghosts) > 0 || s.leaving != unaware || s.cutTo || s.cutFrom || s.in != "" && (!s.alive || s.paused || s.id != s.in) || s.alive && s.in == "" && !s.failed {
+			return true
+		}
+	}
+	return l.Address.Values.Int("slow") > 0 && !l.quiet() || !l.history.broker.up || l.history.broker.paused
+}
+
+// quiet says whether no rebalance begins by itself within the time that is looked ahead.
+func (l *layout) quiet() bool {
+	c := l.Cluster.Clone()
+	ahead := l.base.clone(c.Journal())
+	ahead.readFrom(l.Cluster.Journal().Len())
+	for tick := l.Address.T + 1; tick <= min(l.Address.T+l.aheadTicks(), l.Address.Last()); tick++ {
+		if c.Tick() != nil {
+			return false
+		}
+		ahead.readTick(kafka.Tick(tick))
+		if change := ahead.lastChange(); change != nil && int(change.from) > l.Address.T {
+			return false
+		}
+	}
+	return true
 }
 
 // aheadTicks is how far is looked ahead.
