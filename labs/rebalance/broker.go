@@ -2,6 +2,7 @@ package rebalance
 
 import (
 	"slices"
+	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -144,3 +145,22 @@ func (s *seat) forget(id kafka.MemberID) {
 
 // noCoordinator is the state of a group that no broker coordinates.
 const noCoordinator group.State = ""
+
+// told notes that a member is told to leave, or that the command could not apply.
+func (h *history) told(command string, is leaving) {
+	name, leaves := strings.CutPrefix(command, "leave ")
+	if i, ok := memberPlace(kafka.NodeID(name)); ok && leaves && h.seats[i].alive {
+		h.seats[i].leaving = is
+	}
+}
+
+// added notes the partitions that a topic has got: those that nobody has had yet.
+func (h *history) added(e journal.Event) {
+	b := e.Body.(journal.PartitionsAdded)
+	h.additions = append(h.additions, addition{e.Tick, b.Topic, b.From, b.To})
+	for _, t := range h.tracks {
+		if t.Topic == b.Topic && int(t.Partition) >= b.From && int(t.Partition) < b.To {
+			t.added, t.since = e.Tick, e.Seq
+		}
+	}
+}

@@ -3,7 +3,6 @@ package rebalance
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -404,25 +403,6 @@ func (h *history) read(e journal.Event) {
 		h.told(b.Command, unaware)
 	default:
 		h.ofGroup(e)
-	}
-}
-
-// told notes that a member is told to leave, or that the command could not apply.
-func (h *history) told(command string, is leaving) {
-	name, leaves := strings.CutPrefix(command, "leave ")
-	if i, ok := memberPlace(kafka.NodeID(name)); ok && leaves && h.seats[i].alive {
-		h.seats[i].leaving = is
-	}
-}
-
-// added notes the partitions that a topic has got: those that nobody has had yet.
-func (h *history) added(e journal.Event) {
-	b := e.Body.(journal.PartitionsAdded)
-	h.additions = append(h.additions, addition{e.Tick, b.Topic, b.From, b.To})
-	for _, t := range h.tracks {
-		if t.Topic == b.Topic && int(t.Partition) >= b.From && int(t.Partition) < b.To {
-			t.added, t.since = e.Tick, e.Seq
-		}
 	}
 }
 

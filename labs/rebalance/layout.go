@@ -231,7 +231,7 @@ func (l *layout) named(text string) string {
 	for _, id := range ids {
 		name := l.nameOf(id)
 		for _, before := range idWords { // where it is about the id itself
-			text = strings.ReplaceAll(text, before+string(id), before+shortID(id, name))
+			text = strings.ReplaceAll(text, before+string(id), before+shortID(id))
 		}
 		text = strings.ReplaceAll(text, fmt.Sprintf("%s (%s)", id, name), name)
 		text = strings.ReplaceAll(text, string(id), name)
@@ -242,15 +242,13 @@ func (l *layout) named(text string) string {
 // idWords are the words of the engine behind which a member id stands for itself.
 var idWords = []string{"member id ", "member id now, and the old one, ", "the old one, ", "join again as "}
 
-// shortID shortens a member id: a word of letters and digits that nobody reads to its end.
-func shortID(id kafka.MemberID, name string) string {
-	const most = 4
-	rest, named := strings.CutPrefix(string(id), name+"-")
-	if len(rest) > most {
-		rest = rest[:most] + "…"
+// shortID shortens a member id: the universally unique part of it, which nobody reads to its end.
+func shortID(id kafka.MemberID) string {
+	const unique, most = 36, 4
+	text := string(id)
+	at := max(len(text)-unique, 0)
+	if at > 0 && text[at-1] != '-' {
+		at = 0
 	}
-	if named {
-		return name + "-" + rest
-	}
-	return rest
+	return text[:at] + text[at:min(at+most, len(text))] + "…"
 }

@@ -2,8 +2,10 @@ package rebalance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"loglab/engine"
 	"loglab/engine/command"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
@@ -74,6 +76,11 @@ func (l *layout) readNext() view.Paragraph {
 func (l *layout) beats(i int) bool {
 	m, s := &l.group.Members[i], l.history.seats[i]
 	if s.in == "" || s.in != s.id || s.failed || s.beatless || s.leaving != unaware || m.Rejoin != "" || l.history.now.state == noCoordinator {
+		return false
+	}
+	if (l.history.now.state != group.Stable || l.sent("JoinGroup", "LeaveGroup")) && slices.ContainsFunc(l.View.UnderWay, func(u engine.MessageView) bool {
+		return u.API == "Heartbeat" && (u.From == s.node || u.To == s.node)
+	}) { // its answer is that the member is to join again
 		return false
 	}
 	if l.remote() {
@@ -187,10 +194,8 @@ func (l *layout) underWay() bool {
 			return true
 		}
 	}
-	for _, m := range l.View.UnderWay {
-		if m.API == "CreatePartitions" || m.API == "JoinGroup" || m.API == "SyncGroup" || m.API == "LeaveGroup" {
-			return true
-		}
+	if l.sent("CreatePartitions", "JoinGroup", "SyncGroup", "LeaveGroup") {
+		return true
 	}
 	for _, s := range l.history.seats {
 		if len(s.ghosts) > 0 || s.leaving != unaware || s.cutTo || s.cutFrom || s.in != "" && (!s.alive || s.paused || s.id != s.in) || s.alive && s.in == "" && !s.failed {
@@ -198,6 +203,11 @@ func (l *layout) underWay() bool {
 		}
 	}
 	return l.Address.Values.Int("slow") > 0 && !l.quiet() || !l.history.broker.up || l.history.broker.paused
+}
+
+// sent says whether one of some requests, or its answer, is on its way.
+func (l *layout) sent(apis ...string) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return slices.Contains(apis, m.API) })
 }
 
 // quiet says whether no rebalance begins by itself within the time that is looked ahead.
