@@ -262,7 +262,11 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 		in.AddFact("Believes", "%s, generation %d", m.State, m.Generation)
 	}
 	if m.Rejoin != "" && m.State != "joining" && m.State != "waiting for its assignment" {
-		in.AddFact("Joins again", "at its next poll: %s", l.named(m.Rejoin))
+		when := "at its next poll"
+		if strings.HasPrefix(m.App, "committing before") {
+			when = "once its commit is answered"
+		}
+		in.AddFact("Joins again", "%s: %s", when, l.named(m.Rejoin))
 	}
 	if len(m.Busy)+len(m.Queue) > 0 {
 		in.AddFact("Must poll", "by tick %d: max.poll.interval.ms = %s", l.tickAt(m.PollBy), kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))))

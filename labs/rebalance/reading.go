@@ -81,13 +81,13 @@ func (l *layout) readNow() view.Paragraph {
 
 // sharesText says how many members share them.
 func (l *layout) sharesText() string {
-	n := 0
-	for _, s := range l.history.seats {
-		if s.alive && !s.paused && !s.failed && s.owned > 0 {
-			n++
+	readers := map[int]bool{}
+	for _, t := range l.history.tracks {
+		if is := t.now(); !is.gap() {
+			readers[is.owner] = true
 		}
 	}
-	return kafka.Count(n, "member")
+	return kafka.Count(len(readers), "member")
 }
 
 // readChange says how far the last rebalance is, or how it went.
@@ -315,6 +315,9 @@ func (l *layout) whyOf(c *change) string {
 	for seq := c.event - 1; seq > 0 && seq+whyEvents >= c.event; seq-- {
 		e, _ := l.Cluster.Journal().At(seq)
 		if b, is := e.Body.(journal.MemberRemoved); is && strings.Contains(why, "left or was removed") {
+			if strings.Contains(b.Why, "it leaves") {
+				return l.nameOf(b.Member) + " left"
+			}
 			return strings.TrimSuffix(fmt.Sprintf("%s was removed: %s", l.nameOf(b.Member), l.named(b.Why)), ".")
 		}
 	}

@@ -27,9 +27,9 @@ func (l *layout) readGone() (list []view.Paragraph) {
 		head := l.goneHead(m)
 		has := ""
 		if n := len(m.Assignment); n > 0 {
-			has = fmt.Sprintf("Its %s %s with it meanwhile.", kafka.Count(n, "partition"), labs.Verb(n, "stays", "stay"))
+			has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", kafka.Count(n, "partition"))
 			if n <= movesTold {
-				has = fmt.Sprintf("It has %s meanwhile.", partitionsText(m.Assignment))
+				has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", partitionsText(m.Assignment))
 			}
 		}
 		if m.SessionEnds == 0 {
@@ -116,7 +116,10 @@ func (l *layout) readLoops() view.Paragraph {
 	does := "the client left the group by itself. Its partitions go to others, who begin at what it had committed, unless it polls and joins anew before they are divided. It is given records again then, and the same may follow."
 	if last.static {
 		does = "a static member sends no more heartbeats then, and is removed when its session ends"
-		if held := l.held(last.member); held != nil && held.SessionEnds > 0 && l.history.seats[last.member].beatless {
+		if l.remote() {
+			does = "a static member says by member epoch −2 that it is away, and is removed when its session ends"
+		}
+		if held := l.held(last.member); held != nil && held.SessionEnds > 0 && l.silent(held) {
 			does += fmt.Sprintf(", in tick %d", l.tickAt(held.SessionEnds))
 		}
 		does += "."

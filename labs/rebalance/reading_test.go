@@ -50,12 +50,24 @@ func TestReading(t *testing.T) {
 			query: "protocol=consumer&do=4:crash+billing-02&do=8:start+billing-02&t=30",
 			says: []string{
 				"1 partition moves, 1 had to.", "billing-02’s earlier process is not heard of and stays in epoch 3",
-				"billing-02 was started again, and the group still counts its earlier process as a member. Its session ends in tick 86", "It has orders-3, orders-4 meanwhile.",
+				"billing-02 was started again, and the group still counts its earlier process as a member. Its session ends in tick 86", "The coordinator keeps orders-3, orders-4 for it meanwhile.",
 			},
 		},
 		{query: "do=2:leave+billing-01&t=6", says: []string{"billing-01 has left and ends."}, lacks: []string{"does not know"}},
 		{query: "members=2&poll-interval=6000&slow=1&slow-work=4000&poll-records=2&t=17", says: []string{"billing-01 has left by itself. It has 3 partitions until its application polls"}, lacks: []string{"does not know"}},
-		{query: "do=3:pause+billing-01&do=30:resume+billing-01&t=34", lacks: []string{"does not know"}},
+		{
+			query: "do=3:pause+billing-01&do=30:resume+billing-01&t=34",
+			says:  []string{"6 partitions, read by 2 members.", "billing-01 is no member any more and knows it.", "billing-01 and billing-02 have the same partitions, as they believe: orders-0, orders-1."},
+			lacks: []string{"does not know"},
+		},
+		{query: "do=3:pause+billing-01&do=30:resume+billing-01&t=31", says: []string{"billing-01 is no member any more and does not know it."}},
+		{
+			query: "static=on&protocol=consumer&poll-interval=4000&slow=1&slow-work=20000&t=30",
+			says:  []string{"a static member says by member epoch −2 that it is away, and is removed when its session ends, in tick 96."},
+			lacks: []string{"does not know"},
+		},
+		{query: "static=on&poll-interval=4000&slow=1&slow-work=20000&t=15", says: []string{"is removed when its session ends, in tick 2"}},
+		{query: "protocol=consumer&do=2:leave+billing-01&t=10", says: []string{"It began because billing-01 left."}, lacks: []string{"or was removed"}},
 		{
 			query: "topics=2&subscribe=o,p&t=1",
 			says:  []string{"range divides each topic by itself among those that subscribe to it, and billing-03 and billing-01 subscribe to different topics."},

@@ -51,6 +51,7 @@ var wants = map[string]want{
 	},
 	"Rolling restart, consumer protocol": {
 		counts: map[string]string{"Stood still": "5"},
+		says:   []string{"Every partition is read.", "3 group epochs began in it, 5 to 7"},
 	},
 	"The same, consumer protocol": {
 		rows: map[string]string{"orders-0": "ticks 0 to 10: read by billing-01", "billing-16": "ticks 3 to 4: no member; ticks 5 to 6: join; ticks 7 to 10: failed"},
