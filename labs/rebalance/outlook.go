@@ -114,12 +114,17 @@ func (l *layout) outlook() (list []view.Paragraph) {
 	if l.underWay() {
 		return nil
 	}
+	add := func(p view.Paragraph) {
+		if len(p) > 0 {
+			list = append(list, p)
+		}
+	}
 	if i, ok := l.nextToJoin(); ok {
-		list = append(list, l.readIf("joined", "join of "+memberName(i), memberName(i), command.Start{Node: kafka.NodeID(memberName(i))}))
+		add(l.readIf("joined", "join of "+memberName(i), memberName(i), command.Start{Node: kafka.NodeID(memberName(i))}))
 	}
 	for i, s := range l.history.seats {
 		if s.phase().kind == reads && s.in != "" {
-			list = append(list, l.readIf("crashed", "crash "+memberName(i), memberName(i), command.Crash{Node: kafka.NodeID(memberName(i))}))
+			add(l.readIf("crashed", "crash "+memberName(i), memberName(i), command.Crash{Node: kafka.NodeID(memberName(i))}))
 			break
 		}
 	}
@@ -134,53 +139,69 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 		p[0].Text = fmt.Sprintf("If %s %s now: ", name, verb)
 		return append(p, labs.TryIt(what, a.WithTick(l.Address.T+1)), view.Span{Text: "."})
 	}
-	k, at, settled, left := l.foresee(cmd)
-	to := a.WithTick(min(at, a.Last()))
-	if left > 0 {
-		return append(p, view.Span{Text: fmt.Sprintf("%s would stay without a reader: ", kafka.Count(left, "partition"))}, labs.TryIt(what, to), view.Span{Text: "."})
+	f := l.foresee(name, cmd)
+	if f.disturbed {
+		return nil
 	}
-	if !settled {
+	to := a.WithTick(min(f.tick, a.Last()))
+	if f.left > 0 {
+		return append(p, view.Span{Text: fmt.Sprintf("%s would stay without a reader: ", kafka.Count(f.left, "partition"))}, labs.TryIt(what, to), view.Span{Text: "."})
+	}
+	if !f.settled {
 		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", l.aheadTicks())}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
-	var parts []string
-	parts = append(parts, fmt.Sprintf("%s would move", kafka.Count(len(k.moved), "partition")))
-	if k.stood == 0 {
+	parts := []string{fmt.Sprintf("%s would move", kafka.Count(len(f.moved), "partition"))}
+	if f.stood == 0 {
 		parts = append(parts, "none would stand still")
 	} else {
-		parts = append(parts, fmt.Sprintf("%d would stand still for %s in all, the longest for %s", k.stood, kafka.Count(k.ticks, "tick"), l.seconds(k.longest)))
+		parts = append(parts, fmt.Sprintf("%d would stand still for %s in all, the longest for %s", f.stood, kafka.Count(f.ticks, "tick"), l.seconds(f.longest)))
 	}
 	return append(p, view.Span{Text: strings.Join(parts, " and ") + ": "}, labs.TryIt(what, to), view.Span{Text: "."})
 }
 
-// foresee carries a command out in a copy of the cluster and goes on until the group is through with it and every
-// partition is read again, if that is soon. It gives what it cost and the tick, and where the group is left with no
-// member how many partitions nobody reads then.
-func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool, left int) {
+// prospect is what would follow from a command.
+type prospect struct {
+	cost
+	tick      int
+	settled   bool // the group is through with it, and every partition is read again or nobody is left to read any
+	disturbed bool // a rebalance for another reason comes in between
+	left      int  // partitions that nobody is left to read
+}
+
+// foresee carries a command for a member out in a copy of the cluster and goes on until the group is through with it and
+// every partition is read again, if that is soon.
+func (l *layout) foresee(name string, cmd command.Command) (f prospect) {
 	c := l.Cluster.Clone()
+	f.tick = l.Address.T + 1
 	if c.Apply(cmd) != nil {
-		return k, l.Address.T + 1, false, 0
+		return f
 	}
 	ahead := *l
 	ahead.history = l.base.clone(c.Journal())
 	ahead.history.readFrom(l.Cluster.Journal().Len())
+	before := len(ahead.history.changes)
 	last := min(l.Address.T+l.aheadTicks(), l.Address.Last())
-	for tick = l.Address.T + 1; tick <= last; tick++ {
+	for ; f.tick <= last; f.tick++ {
 		if c.Tick() != nil {
-			return k, tick, false, 0
+			return f
 		}
-		ahead.history.readTick(kafka.Tick(tick))
-		change := ahead.history.lastChange()
-		if change == nil || int(change.from) <= l.Address.T || change.to < 0 {
+		ahead.history.readTick(kafka.Tick(f.tick))
+		after := ahead.history.changes[before:]
+		if len(after) == 0 {
 			continue
 		}
-		if change.emptied {
-			return ahead.costOf(change), tick, true, len(ahead.history.tracks)
+		if f.disturbed = len(after) > 1 || !strings.Contains(ahead.named(after[0].why), name); f.disturbed {
+			return f
 		}
-		if ahead.allRead() {
-			return ahead.costOf(change), tick, true, 0
+		if change := after[0]; change.to >= 0 && (change.emptied || ahead.allRead()) {
+			if f.cost, f.settled = ahead.costOf(change), true; change.emptied {
+				f.left = len(ahead.history.tracks)
+			}
+			return f
 		}
 	}
-	return k, last, false, 0
+	f.tick = last
+	return f
 }
 
 // underWay says whether something is under way that changes the group without a further command, or a partition is not
@@ -202,29 +223,12 @@ func (l *layout) underWay() bool {
 			return true
 		}
 	}
-	return l.Address.Values.Int("slow") > 0 && !l.quiet() || !l.history.broker.up || l.history.broker.paused
+	return !l.history.broker.up || l.history.broker.paused
 }
 
 // sent says whether one of some requests, or its answer, is on its way.
 func (l *layout) sent(apis ...string) bool {
 	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return slices.Contains(apis, m.API) })
-}
-
-// quiet says whether no rebalance begins by itself within the time that is looked ahead.
-func (l *layout) quiet() bool {
-	c := l.Cluster.Clone()
-	ahead := l.base.clone(c.Journal())
-	ahead.readFrom(l.Cluster.Journal().Len())
-	for tick := l.Address.T + 1; tick <= min(l.Address.T+l.aheadTicks(), l.Address.Last()); tick++ {
-		if c.Tick() != nil {
-			return false
-		}
-		ahead.readTick(kafka.Tick(tick))
-		if change := ahead.lastChange(); change != nil && int(change.from) > l.Address.T {
-			return false
-		}
-	}
-	return true
 }
 
 // aheadTicks is how far is looked ahead.
