@@ -3,6 +3,7 @@ package rebalance
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -400,7 +401,9 @@ func (h *history) read(e journal.Event) {
 	case journal.CommandGiven:
 		h.told(b.Command, closes)
 	case journal.CommandRejected:
-		h.told(b.Command, unaware)
+		if !strings.Contains(b.Why, "closing") { // it has been told so before
+			h.told(b.Command, unaware)
+		}
 	default:
 		h.ofGroup(e)
 	}

@@ -96,6 +96,7 @@ func TestReading(t *testing.T) {
 		},
 		{query: "do=2:add-partitions+orders+to+3&t=6", says: []string{"A request was refused in tick 5. The CreatePartitions request was answered with INVALID_PARTITIONS"}},
 		{query: "do=2:add-partitions+orders+to+9&t=31", says: []string{"orders has 9 partitions since tick 4, and had 6."}},
+		{query: "do=18:leave+billing-01&do=18:leave+billing-01&t=18", says: []string{"The next timer, in tick 19: billing-02, billing-03 send a heartbeat"}},
 		{query: "members=8&t=1", says: []string{"billing-01, billing-02, billing-03, billing-04 and 4 more send a heartbeat"}},
 		{query: "members=16&partitions=64&do=1:crash+billing-16&t=60", says: []string{"If billing-16 joined now: try it."}},
 		{query: "members=5&partitions=1&do=2:crash+billing-01&t=4", lacks: []string{"1 partition stay "}},
