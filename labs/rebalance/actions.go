@@ -25,8 +25,8 @@ func (l *layout) actions(p *view.Page) {
 		add("do-join", memberName(i)+" joins", command.Start{Node: kafka.NodeID(memberName(i))}, false)
 	}
 	for i, s := range l.history.seats {
-		if s.alive && !s.paused && !l.remote() { // a client of the consumer protocol cannot ask for one
-			add("do-rebalance", "Force a rebalance", command.Rebalance{Node: kafka.NodeID(memberName(i))}, false)
+		if s.alive && !s.paused && !s.failed && s.in != "" && s.leaving == unaware && !l.remote() { // a client of the consumer protocol cannot ask for one
+			add("do-rebalance", memberName(i)+" forces a rebalance", command.Rebalance{Node: kafka.NodeID(memberName(i))}, false)
 			break
 		}
 	}
@@ -71,6 +71,10 @@ func (l *layout) memberActions(p *view.Page, add func(id, text string, cmd comma
 		return
 	case s.paused:
 		add("do-resume-"+name, "Resume", command.Resume{Node: n}, false)
+		return
+	}
+	if s.failed { // its process runs, and nothing in it
+		add("do-crash-"+name, "Crash", command.Crash{Node: n}, true)
 		return
 	}
 	add("do-leave-"+name, "Leave", command.Leave{Node: n}, false)

@@ -20,6 +20,7 @@ type change struct {
 	before  map[kafka.TopicPartition]int // who had what
 	after   map[kafka.TopicPartition]int // by the last assignment worked out so far
 	emptied bool                         // it ended with no member left
+	broken  bool                         // it ended as the coordinator did
 }
 
 // round is one rebalance of a group.
@@ -137,7 +138,7 @@ func (h *history) lastChange() *change {
 
 // divided says whether it has come to an assignment that holds nothing back.
 func (c *change) divided() bool {
-	if c.after == nil || c.emptied || len(c.rounds) == 0 {
+	if c.after == nil || c.emptied || c.broken || len(c.rounds) == 0 {
 		return false
 	}
 	last := c.rounds[len(c.rounds)-1].computed
@@ -152,7 +153,8 @@ type cost struct {
 	stood   int                    // partitions that nobody read for at least one tick
 	ticks   int                    // for which, over all of them
 	longest int
-	worst   kafka.TopicPartition // that stood longest
+	worst   kafka.TopicPartition // that stood longest, or the first of those
+	equal   int                  // that stood as long
 	waited  int                  // records that were written to them meanwhile
 	// needless is how many partitions an eager member gave up and got back.
 	needless int
@@ -171,8 +173,8 @@ func (l *layout) costOf(c *change) (k cost) {
 		}
 		n, back := 0, 0
 		for _, gap := range t.gaps() {
-			if gap.To > c.from && (c.to < 0 || gap.From <= c.to+1) {
-				n += int(gap.To - gap.From)
+			if gap.reaches(c) {
+				n += int(gap.To-gap.From) - t.apart(c, gap)
 				if had && has && was == is && l.history.gaveUp(gap.Since) {
 					back++
 				}
@@ -183,12 +185,55 @@ func (l *layout) costOf(c *change) (k cost) {
 			k.stood++
 		}
 		k.waited += t.waitedSince(c)
-		if k.ticks += n; n > k.longest {
-			k.longest, k.worst = n, t.TopicPartition
+		switch k.ticks += n; {
+		case n > k.longest:
+			k.longest, k.worst, k.equal = n, t.TopicPartition, 1
+		case n == k.longest:
+			k.equal++
 		}
 	}
 	k.fewest = l.fewest(c)
 	return k
+}
+
+// apart is how many ticks of a gap have nothing to do with a change: in them the owner was down, away or stood still, or
+// had nobody to read from, and the change did not end that.
+func (t *track) apart(c *change, gap stretch[standing]) (n int) {
+	for _, s := range t.states {
+		s.From = max(s.From, 1)
+		if s.From >= gap.From && s.To <= gap.To && s.apart(c, t.states[len(t.states)-1].To) {
+			n += int(s.To - s.From)
+		}
+	}
+	return n
+}
+
+// apart says whether a stretch has nothing to do with a change, at the end of a run so far.
+func (s stretch[T]) apart(c *change, end kafka.Tick) bool {
+	is, ok := any(s.Is).(standing)
+	if !ok || c.from == 0 {
+		return false
+	}
+	switch is.kind {
+	case deserted, away, stopped, unserved:
+		return c.to >= 0 && s.To > c.to+1 || c.to < 0 && s.To == end && s.From >= c.from
+	}
+	return false
+}
+
+// reaches says whether a stretch reaches into a change.
+func (s stretch[T]) reaches(c *change) bool {
+	return s.To > c.from && (c.to < 0 || s.From <= c.to+1)
+}
+
+// partitionsIn is how many partitions there were when a change ended, or are if it goes on.
+func (l *layout) partitionsIn(c *change) (n int) {
+	for _, t := range l.history.tracks {
+		if c.to < 0 || t.added <= c.to {
+			n++
+		}
+	}
+	return n
 }
 
 // gaveUp says whether an event is that an eager member gave up what it had, to join again.
@@ -228,27 +273,35 @@ func (l *layout) fewest(c *change) (n int) {
 	if c.emptied || len(c.after) == 0 {
 		return 0
 	}
-	g := assignor.Group{}
-	for _, name := range l.topics() {
-		g.Topics = append(g.Topics, assignor.Topic{Name: name, PartitionCount: int32(l.partitionsOf(name))})
-	}
-	last := c.rounds[len(c.rounds)-1]
+	g, last := assignor.Group{}, &c.rounds[len(c.rounds)-1]
 	if last.computed == nil {
 		return 0
 	}
+	for _, name := range l.topics() {
+		if n := l.countAt(name, last); n > 0 {
+			g.Topics = append(g.Topics, assignor.Topic{Name: name, PartitionCount: int32(n)})
+		}
+	}
+	processes := map[int]int{} // of each member: one is more than the other
+	for _, share := range last.computed.Shares {
+		processes[l.history.holders[share.Member]]++
+	}
+	by := map[kafka.TopicPartition]kafka.MemberID{}
 	for _, share := range last.computed.Shares {
 		i, ok := l.history.holders[share.Member]
 		if !ok {
 			return 0
 		}
+		id := kafka.MemberID(memberName(i) + " " + string(share.Member))
 		var had []kafka.TopicPartition
 		for _, t := range l.history.tracks {
-			if was, has := c.before[t.TopicPartition]; has && was == i {
+			if was, has := c.before[t.TopicPartition]; has && was == i && (processes[i] == 1 || slices.Contains(last.joins[share.Member].owned, t.TopicPartition)) {
 				had = append(had, t.TopicPartition)
+				by[t.TopicPartition] = id
 			}
 		}
 		g.Members = append(g.Members, assignor.Member{
-			ID: kafka.MemberID(memberName(i)), Topics: subscriptionOf(l.Address.Values, i), Owned: byTopic(had), Generation: 1,
+			ID: id, Topics: subscriptionOf(l.Address.Values, i), Owned: byTopic(had), Generation: 1,
 		})
 	}
 	rule, err := assignor.ByName("sticky")
@@ -257,8 +310,8 @@ func (l *layout) fewest(c *change) (n int) {
 	}
 	assigned := rule.Assign(g)
 	for _, t := range l.history.tracks {
-		was, had := c.before[t.TopicPartition]
-		if is, has := assigned.Owner(t.TopicPartition); had && has && is != kafka.MemberID(memberName(was)) {
+		_, had := c.before[t.TopicPartition]
+		if is, has := assigned.Owner(t.TopicPartition); had && has && is != by[t.TopicPartition] {
 			n++
 		}
 	}

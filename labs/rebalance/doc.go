@@ -2,7 +2,7 @@
 // stall. It shows over time who reads each partition, and what a change of the membership costs: which partitions move,
 // which ones nobody reads meanwhile and for how long.
 //
-// What happened (history.go, changes.go) is read from the journal: nothing is replayed for it. The rule that gave a
+// What happened (history.go, changes.go, broker.go) is read from the journal: nothing is replayed for it. The rule that gave a
 // partition to its owner (why.go) is worked out anew from what the members told the group's leader.
 //
 // Simplified: a tick is 500 ms and every message takes 500 ms, so that each hop of a request is a tick of its own. In a

@@ -3,6 +3,7 @@ package rebalance
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"loglab/engine/group"
 	"loglab/engine/journal"
@@ -22,10 +23,12 @@ type standingKind string
 const (
 	read     standingKind = "read"    // its owner has a position in it
 	busy     standingKind = "busy"    // so it has, and its application has been at one record for a tick or more
-	begins   standingKind = "begins"  // its owner asks where to begin
+	begins   standingKind = "begins"  // its owner has no position in it yet
 	unowned  standingKind = "nobody"  // no member has it
 	stopped  standingKind = "stopped" // its owner's process stands still
 	deserted standingKind = "down"    // its owner's process is gone, and the group counts it as a member
+	away     standingKind = "away"    // so it is, and the owner has told the group that it will be back
+	unserved standingKind = "cut"     // its leader does not run, or its owner cannot reach it
 )
 
 // gap says whether nobody reads the partition.
@@ -59,6 +62,8 @@ type track struct {
 	by        kafka.MemberID // the id under which it has it
 	known     bool           // it has a position
 	left      bool           // the process that had it is gone
+	away      bool           // and has told that it will be back
+	served    bool           // its leader runs and leads it
 	since     uint64
 	watermark kafka.Offset
 	stoodAt   kafka.Offset // the high watermark when the gap began in which it stands; -1: it is read
@@ -66,7 +71,7 @@ type track struct {
 	added     kafka.Tick   // when it was added; 0: it was there at the start
 }
 
-// wait counts the records that were written in one gap.
+// wait counts the records that were written in one stretch of a gap.
 type wait struct {
 	from    kafka.Tick
 	records int
@@ -82,10 +87,16 @@ func (t *track) waited() (n int) {
 
 // waitedSince counts those of the gaps of a change.
 func (t *track) waitedSince(c *change) (n int) {
+	gaps := t.gaps()
 	for _, w := range t.waits {
-		for _, gap := range t.gaps() {
-			if w.from >= gap.From && w.from < gap.To && gap.To > c.from && (c.to < 0 || gap.From <= c.to+1) {
-				n += w.records
+		for _, s := range t.states {
+			if w.from < s.From || w.from >= s.To || s.apart(c, kafka.Tick(t.states[len(t.states)-1].To)) {
+				continue
+			}
+			for _, gap := range gaps {
+				if max(w.from, 1) >= gap.From && w.from < gap.To && gap.reaches(c) {
+					n += w.records
+				}
 			}
 		}
 	}
@@ -119,11 +130,15 @@ const (
 // seat is one member over the whole run.
 type seat struct {
 	node   kafka.NodeID
-	id     kafka.MemberID // of its process; empty: none yet
-	in     kafka.MemberID // under which the group counts it; empty: it does not
+	id     kafka.MemberID   // of its process; empty: none yet
+	in     kafka.MemberID   // under which the group counts it; empty: it does not
+	ghosts []kafka.MemberID // of its earlier processes that the group still counts
 	states stretches[phase]
 
 	alive, paused, failed bool
+	cutTo, cutFrom        bool // nothing passes to the broker, or from it
+	leaving               leaving
+	beatless              bool // its heartbeats have stopped, as its application has not polled in time (static)
 	doing                 phaseKind
 	since                 uint64
 	owned                 int
@@ -136,6 +151,17 @@ type seat struct {
 	error                 string     // with which its application has ended
 	refused               *refusal   // its last commit that was not taken
 }
+
+// leaving is why a process that runs is no member any more, as far as it knows.
+type leaving string
+
+// The reasons.
+const (
+	unaware  leaving = ""         // it does not know
+	closes   leaving = "closes"   // it is told to leave
+	overdue  leaving = "overdue"  // it has left as its application did not poll in time
+	answered leaving = "answered" // the coordinator has told it
+)
 
 // refusal is a commit that was not taken.
 type refusal struct {
@@ -158,16 +184,32 @@ type history struct {
 	group   stretches[groupPhase]
 	changes []*change // oldest first; the forming of the group before tick 0 is none
 
-	journal *journal.Journal
-	now     groupPhase
-	since   uint64
-	tick    kafka.Tick // up to whose end all is taken in
-	holders map[kafka.MemberID]int
-	byName  map[kafka.TopicPartition]*track
-	last    map[kafka.TopicPartition]int              // who has what by the last assignment that came into force
-	targets map[kafka.MemberID][]kafka.TopicPartition // of the consumer protocol: what each member is to come to
-	loops   []loop
-	returns []comeback
+	journal    *journal.Journal
+	broker     brokerState
+	now        groupPhase
+	remote     bool                       // it is a group of the consumer protocol
+	places     map[kafka.MemberID]reached // of its members
+	written    groupPhase                 // the classic group as it is written to __consumer_offsets
+	records    map[kafka.MemberID]bool    // its members in what is written
+	generation []kafka.MemberID           // the members of the last generation
+	since      uint64
+	tick       kafka.Tick // up to whose end all is taken in
+	holders    map[kafka.MemberID]int
+	byName     map[kafka.TopicPartition]*track
+	last       map[kafka.TopicPartition]int              // who has what by the last assignment that came into force
+	targets    map[kafka.MemberID][]kafka.TopicPartition // of the consumer protocol: what each member is to come to
+	loops      []loop
+	returns    []comeback
+
+	additions      []addition
+	refusedRequest journal.Event // of an administrator, the last
+}
+
+// addition is that a topic got more partitions.
+type addition struct {
+	tick     kafka.Tick
+	topic    string
+	from, to int
 }
 
 // comeback is the place of a static member that went to another process.
@@ -190,7 +232,7 @@ type loop struct {
 // readHistory takes in a journal up to the end of a tick, which is not noted yet: more may happen in it. Partitions are those that there are in the end, in their order;
 // atStart is how many each topic had at the start.
 func readHistory(j *journal.Journal, partitions []kafka.TopicPartition, atStart int, until kafka.Tick) *history {
-	h := &history{journal: j, holders: map[kafka.MemberID]int{}, byName: map[kafka.TopicPartition]*track{}, last: map[kafka.TopicPartition]int{}, targets: map[kafka.MemberID][]kafka.TopicPartition{}, now: groupPhase{state: group.Empty}}
+	h := &history{journal: j, holders: map[kafka.MemberID]int{}, byName: map[kafka.TopicPartition]*track{}, last: map[kafka.TopicPartition]int{}, targets: map[kafka.MemberID][]kafka.TopicPartition{}, records: map[kafka.MemberID]bool{}, places: map[kafka.MemberID]reached{}, now: groupPhase{state: group.Empty}, written: groupPhase{state: group.Empty}}
 	for _, tp := range partitions {
 		t := &track{TopicPartition: tp, owner: -1, stoodAt: kafka.NoOffset}
 		if int(tp.Partition) >= atStart {
@@ -230,11 +272,12 @@ func (h *history) clone(j *journal.Journal) *history {
 	}
 	for i, s := range h.seats {
 		s := *s
-		s.states = slices.Clone(s.states)
+		s.states, s.ghosts = slices.Clone(s.states), slices.Clone(s.ghosts)
 		c.seats[i] = &s
 	}
+	c.additions = slices.Clone(h.additions)
 	c.group, c.loops, c.returns, c.holders, c.last = slices.Clone(h.group), slices.Clone(h.loops), slices.Clone(h.returns), maps.Clone(h.holders), maps.Clone(h.last)
-	c.targets = maps.Clone(h.targets)
+	c.targets, c.records, c.places = maps.Clone(h.targets), maps.Clone(h.records), maps.Clone(h.places)
 	c.changes = slices.Clone(h.changes) // none is under way: those that are through do not change any more
 	return &c
 }
@@ -266,9 +309,13 @@ func (h *history) note(to kafka.Tick) {
 		switch {
 		case !is.gap():
 			t.stoodAt = kafka.NoOffset
-		case t.stoodAt < 0:
-			t.stoodAt = t.watermark
-			t.waits = append(t.waits, wait{from: h.tick})
+		default:
+			if t.stoodAt < 0 {
+				t.stoodAt = t.watermark
+			}
+			if last := t.states[len(t.states)-1]; last.From == h.tick || len(t.waits) == 0 {
+				t.waits = append(t.waits, wait{from: h.tick})
+			}
 		}
 	}
 	for _, s := range h.seats {
@@ -284,10 +331,14 @@ func (h *history) standingOf(t *track) standing {
 		return standing{unowned, -1}
 	}
 	switch s := h.seats[t.owner]; {
+	case t.left && t.away:
+		return standing{away, t.owner}
 	case t.left:
 		return standing{deserted, t.owner}
 	case s.paused, s.failed:
 		return standing{stopped, t.owner}
+	case !t.served || !h.reaches(s):
+		return standing{unserved, t.owner}
 	case !t.known:
 		return standing{begins, t.owner}
 	case s.hand > 0 && h.tick-s.sign >= busyTicks:
@@ -322,8 +373,15 @@ func (s *seat) phase() phase {
 
 // read takes in one event.
 func (h *history) read(e journal.Event) {
+	if link, is := e.Body.(journal.LinkChanged); is {
+		h.linkChanged(link, e.Seq)
+		return
+	}
 	if i, ok := memberPlace(e.Node); ok {
 		h.ofMember(i, e)
+		return
+	}
+	if h.ofBroker(e) {
 		return
 	}
 	switch b := e.Body.(type) {
@@ -336,18 +394,18 @@ func (h *history) read(e journal.Event) {
 		}
 	case journal.PartitionsAdded:
 		h.added(e)
+	case journal.RequestRefused:
+		if b.API != "InitProducerID" { // a producer’s own
+			h.refusedRequest = e
+		}
+	case journal.CommandGiven:
+		h.told(b.Command, closes)
+	case journal.CommandRejected:
+		if !strings.Contains(b.Why, "closing") { // it has been told so before
+			h.told(b.Command, unaware)
+		}
 	default:
 		h.ofGroup(e)
-	}
-}
-
-// added notes the partitions that a topic has got: those that nobody has had yet.
-func (h *history) added(e journal.Event) {
-	b := e.Body.(journal.PartitionsAdded)
-	for _, t := range h.tracks {
-		if t.Topic == b.Topic && int(t.Partition) >= b.From && int(t.Partition) < b.To {
-			t.added, t.since = e.Tick, e.Seq
-		}
 	}
 }
 
@@ -366,6 +424,7 @@ func (h *history) ofGroup(e journal.Event) {
 		h.rebalanceStarted(b, e)
 	case journal.JoinPhaseEnded:
 		turn(group.CompletingRebalance, int32(b.Generation))
+		h.generation = b.Members
 		for _, id := range b.Members {
 			if i, ok := h.holders[id]; ok && h.seats[i].doing == joins {
 				h.seats[i].doing, h.seats[i].since = syncs, e.Seq
@@ -374,16 +433,12 @@ func (h *history) ofGroup(e journal.Event) {
 		h.joinEnded(b, e)
 	case journal.GroupStable:
 		turn(group.Stable, int32(b.Generation))
+		h.writes(h.generation...)
 		h.stable(e)
 	case journal.GroupEmpty:
 		turn(group.Empty, int32(b.Generation))
+		h.writes()
 		h.emptied(e)
-	case journal.CoordinatorResigned:
-		turn("", h.now.number)
-	case journal.GroupsLoaded:
-		if b.Groups > 0 {
-			turn(group.Stable, h.now.number)
-		}
 	default:
 		h.ofConsumers(e)
 	}
@@ -391,16 +446,26 @@ func (h *history) ofGroup(e journal.Event) {
 
 // joined notes under which id the group counts a member.
 func (h *history) joined(from kafka.NodeID, id kafka.MemberID) {
-	if i, ok := memberPlace(from); ok {
-		h.holders[id], h.seats[i].id, h.seats[i].in = i, id, id
+	i, ok := memberPlace(from)
+	if !ok {
+		return
 	}
+	s := h.seats[i]
+	if s.in != "" && s.in != id { // its earlier process is not removed yet
+		s.ghosts = append(s.ghosts, s.in)
+	}
+	h.holders[id], s.id, s.in, s.leaving = i, id, id, unaware
 }
 
 // replaced notes that the place of a static member has gone to another process.
 func (h *history) replaced(gone, id kafka.MemberID, instance kafka.GroupInstanceID, rebalance string, e journal.Event) {
 	was, ok := h.holders[gone]
-	if ok && h.seats[was].in == gone {
-		h.seats[was].in = ""
+	if ok {
+		h.seats[was].forget(gone)
+	}
+	if h.records[gone] {
+		delete(h.records, gone)
+		h.records[id] = true
 	}
 	if request, found := h.journal.At(e.Cause); found {
 		if delivered, is := request.Body.(journal.MessageDelivered); is {
@@ -417,8 +482,11 @@ func (h *history) replaced(gone, id kafka.MemberID, instance kafka.GroupInstance
 		}
 	}
 	for _, t := range h.tracks {
-		if t.left && t.by == gone {
-			t.by = id
+		if t.left && t.by == gone { // it is the new process's, which has to learn of it
+			t.by, t.left, t.away, t.known, t.since = id, false, false, false, e.Seq
+			if known {
+				t.owner = is
+			}
 		}
 	}
 	if target, had := h.targets[gone]; had {

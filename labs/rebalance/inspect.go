@@ -47,7 +47,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	}
 	t := l.history.tracks[at]
 	in.Title = "Who reads " + tp.String()
-	is := l.history.standingOf(t)
+	is := t.now()
 	in.AddFact("Now", "%s", standingText(is))
 	in.AddFact("Stood still", "%s in all, %s; %s written to it meanwhile", kafka.Count(t.standsStill(), "tick"), l.seconds(t.standsStill()), were(t.waited(), "record"))
 	for _, o := range l.group.Offsets {
@@ -58,7 +58,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	}
 	if r := l.history.lastRound(); r != nil {
 		if d, ok := l.divisionOf(r); ok {
-			in.AddFact("Rule", "%s %d, %s: %s", l.numberName(), r.computed.Generation, r.computed.Assignor, l.why(d, tp))
+			in.AddFact("Rule", "%s %d, %s: %s", l.numberName(), r.computed.Generation, r.computed.Assignor, l.why(d, r, tp))
 		}
 	}
 	l.link(in, "open-group", "group "+billing, groupTarget())
@@ -114,7 +114,11 @@ func standingText(s standing) string {
 	case busy:
 		return name + " has it, and its application is at one record"
 	case begins:
-		return name + " has it and asks where to begin"
+		return name + " has it and no position in it yet"
+	case away:
+		return name + " has it, is away and will be back"
+	case unserved:
+		return name + " has it and has nobody to read from"
 	case stopped:
 		return name + " has it and stands still"
 	case deserted:
@@ -177,12 +181,15 @@ func ofTheGroup(b journal.Body) bool {
 	switch b := b.(type) {
 	case journal.MessageSent:
 		return b.API == "JoinGroup" || b.API == "SyncGroup" || b.API == "Heartbeat" || b.API == "LeaveGroup" || b.API == "ConsumerGroupHeartbeat"
+	case journal.RequestRefused:
+		return b.API != "InitProducerID"
 	case journal.CommandGiven, journal.CommandRejected, journal.NodePaused, journal.NodeResumed,
 		journal.MemberIDGiven, journal.MemberJoined, journal.RebalanceStarted, journal.InitialDelayExtended, journal.JoinPhaseEnded, journal.JoinPhaseProlonged, journal.SyncGroupParked,
 		journal.GroupStable, journal.GroupEmpty, journal.MemberRemoved, journal.StaticMemberReplaced, journal.GroupRequestRefused,
 		journal.JoinSent, journal.AssignmentComputed, journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost,
 		journal.ConsumerMemberJoined, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled, journal.StaticMemberAway, journal.StaticMemberReturned,
 		journal.JoinHeartbeatSent, journal.MemberEpochMoved, journal.TargetLearned, journal.ReconciliationHeld, journal.AssignmentAcknowledged, journal.LeaveHeartbeatSent,
+		journal.PartitionsAdded, journal.CoordinatorResigned, journal.GroupsLoaded, journal.BrokerStarted, journal.BrokerStopped, journal.ProcessKilled, journal.PowerLost,
 		journal.PollIntervalExceeded, journal.ConsumerClosed, journal.ConsumerCrashed, journal.ConsumerFailed, journal.CommitFailed:
 		return true
 	}
@@ -231,7 +238,10 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 	if held := l.held(i); held == nil {
 		in.AddFact("The group", "does not count it as a member")
 	} else {
-		if held.SessionEnds > 0 {
+		switch {
+		case held.SessionEnds > 0 && held.New && held.WaitsInJoin:
+			in.AddFact("Session", "ends in tick %d if the join phase lasts so long: a new member has 5 minutes in it", l.tickAt(held.SessionEnds))
+		case held.SessionEnds > 0:
 			in.AddFact("Session", "ends in tick %d unless it is heard of: %s = %s", l.tickAt(held.SessionEnds), l.sessionSetting(), kafka.Thousands(held.SessionTimeout))
 		}
 		in.AddFact("Rebalance timeout", "%s ms, its max.poll.interval.ms", kafka.Thousands(held.RebalanceTimeout))
@@ -251,8 +261,12 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 	} else {
 		in.AddFact("Believes", "%s, generation %d", m.State, m.Generation)
 	}
-	if m.Rejoin != "" {
-		in.AddFact("Joins again", "at its next poll: %s", l.named(m.Rejoin))
+	if m.Rejoin != "" && m.State != "joining" && m.State != "waiting for its assignment" {
+		when := "at its next poll"
+		if strings.HasPrefix(m.App, "committing before") {
+			when = "once its commit is answered"
+		}
+		in.AddFact("Joins again", "%s: %s", when, l.named(m.Rejoin))
 	}
 	if len(m.Busy)+len(m.Queue) > 0 {
 		in.AddFact("Must poll", "by tick %d: max.poll.interval.ms = %s", l.tickAt(m.PollBy), kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))))
@@ -334,10 +348,15 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 		in.AddFact("Assignor", "%s; the coordinator divides", held.ServerAssignor)
 	} else {
 		in.AddFact("Generation", "%d; it moves when a join phase ends", held.Generation)
-		in.AddFact("Assignor", "%s, chosen by the members’ votes; worked out by the leader %s", orNone(held.Protocol), orNone(l.nameOf(held.Leader)))
+		in.AddFact("Assignor", "%s, chosen by the members’ votes; worked out by the leader %s", orNone(held.Protocol), orNone(l.processName(held.Leader)))
 	}
 	if held.JoinEnds > 0 {
-		in.AddFact("Join phase", "%s joined; it ends in tick %d at the latest: %s", l.joinedText(), l.tickAt(held.JoinEnds), held.JoinEndsBy)
+		joined, pending := l.joinedText()
+		latest := " at the latest"
+		if held.JoinEndsBy == initialDelay {
+			latest = ", or goes on if members come until then"
+		}
+		in.AddFact("Join phase", "%s%s; it ends in tick %d%s: %s", joined, pending, l.tickAt(held.JoinEnds), latest, held.JoinEndsBy)
 	}
 	if held.SyncEnds > 0 {
 		in.AddFact("Sync phase", "who has not sent SyncGroup in tick %d is removed", l.tickAt(held.SyncEnds))
@@ -377,7 +396,7 @@ func (l *layout) membersTable(held *group.GroupView) view.Table {
 		case held.State == group.PreparingRebalance:
 			waits = "has not joined again"
 		}
-		row := view.Row{Items: [][]view.Item{{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(ends), view.Plain(waits), view.Plain(kafka.Count(len(m.Assignment), "partition"))}}
+		row := view.Row{Items: [][]view.Item{{{Text: l.processName(m.ID), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(ends), view.Plain(waits), view.Plain(kafka.Count(len(m.Assignment), "partition"))}}
 		if l.remote() {
 			row.Items[2] = view.Plain(string(m.State))
 			row.Items = append(row.Items, view.Plain(fmt.Sprint(len(m.Target))), view.Plain(fmt.Sprint(m.Epoch)))
@@ -401,6 +420,14 @@ func (l *layout) assignmentTable() (t view.Table, ok bool) {
 	if r == nil {
 		return t, false
 	}
+	if l.remote() { // the target before, which may be of the same rebalance
+		before = map[kafka.TopicPartition]int{}
+		for id, told := range r.joins {
+			for _, tp := range told.owned {
+				before[tp] = l.history.holders[id]
+			}
+		}
+	}
 	d, known := l.divisionOf(r)
 	t = view.Table{ID: "division", Caption: fmt.Sprintf("The assignment of %s %d, by %s", l.numberName(), r.computed.Generation, r.computed.Assignor), Head: []string{"Partition", "Before", "After", "Rule"}}
 	rows := 0
@@ -421,7 +448,7 @@ func (l *layout) assignmentTable() (t view.Table, ok bool) {
 			}
 			rule := "not worked out again"
 			if known {
-				rule = l.why(d, tp)
+				rule = l.why(d, r, tp)
 			}
 			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(ownerText(was, had)), view.Plain(ownerText(after, has)), view.Plain(rule)}})
 		}

@@ -141,7 +141,7 @@ func (l *layout) remote() bool { return protocolOf(l.Address.Values).remote }
 
 func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
 
-// tickAt gives the first tick at whose frame a moment from now on is over.
+// tickAt gives the tick in which that happens which is due at a moment from now on.
 func (l *layout) tickAt(at kafka.Millis) int { return l.TickAfter(at) }
 
 // present lists the places of the members that are drawn: those that run or did, and those that the group counts.
@@ -210,6 +210,14 @@ func (l *layout) nameOf(id kafka.MemberID) string {
 	return string(id)
 }
 
+// processName names the process behind an id: the earlier one where a member has been started again.
+func (l *layout) processName(id kafka.MemberID) string {
+	if i, ok := l.history.holders[id]; ok && slices.Contains(l.history.seats[i].ghosts, id) {
+		return memberName(i) + "’s earlier process"
+	}
+	return l.nameOf(id)
+}
+
 // named puts the members' names for their ids in a text of the engine.
 func (l *layout) named(text string) string {
 	ids := make([]kafka.MemberID, 0, len(l.history.holders))
@@ -219,8 +227,25 @@ func (l *layout) named(text string) string {
 	slices.Sort(ids)
 	for _, id := range ids {
 		name := l.nameOf(id)
+		for _, before := range idWords { // where it is about the id itself
+			text = strings.ReplaceAll(text, before+string(id), before+shortID(id))
+		}
 		text = strings.ReplaceAll(text, fmt.Sprintf("%s (%s)", id, name), name)
 		text = strings.ReplaceAll(text, string(id), name)
 	}
 	return text
+}
+
+// idWords are the words of the engine behind which a member id stands for itself.
+var idWords = []string{"member id ", "member id now, and the old one, ", "the old one, ", "join again as "}
+
+// shortID shortens a member id: the universally unique part of it, which nobody reads to its end.
+func shortID(id kafka.MemberID) string {
+	const unique, most = 36, 4
+	text := string(id)
+	at := max(len(text)-unique, 0)
+	if at > 0 && text[at-1] != '-' {
+		at = 0
+	}
+	return text[:at] + text[at:min(at+most, len(text))] + "…"
 }

@@ -19,12 +19,14 @@ func (h *history) ofMember(i int, e journal.Event) {
 			does(outside)
 		}
 	case journal.JoinSent:
+		s.leaving, s.beatless = unaware, false
 		if s.id = b.Member; b.Member != "" {
 			h.holders[b.Member] = i
 		}
 		s.claim.owned, s.claim.generation = b.Owned, b.Generation
 		does(joins)
 	case journal.JoinHeartbeatSent:
+		s.leaving, s.beatless = unaware, false
 		s.id, h.holders[b.Member] = b.Member, i
 		does(joins)
 	case journal.MemberEpochMoved:
@@ -44,10 +46,13 @@ func (h *history) ofMember(i int, e journal.Event) {
 		h.leaves(i, b, e.Seq)
 		does(outside)
 	case journal.MembershipLost:
+		s.leaving = answered
 		does(outside)
 	case journal.PollIntervalExceeded:
 		h.loops = append(h.loops, loop{i, e.Tick, e.Seq, b.Static})
+		s.beatless = b.Static
 		if !b.Static || b.Epoch != 0 {
+			s.leaving = overdue
 			does(outside)
 		}
 	case journal.ConsumerFailed:
@@ -104,7 +109,7 @@ func (h *history) take(i int, b journal.PartitionsTaken, since uint64) {
 		if t.owner != i || slices.Contains(b.Added, tp) {
 			t.owner, t.known, t.since = i, false, since
 		}
-		t.by, t.left = s.id, false
+		t.by, t.left, t.away = s.id, false, false
 	}
 }
 
@@ -124,10 +129,10 @@ func (h *history) leaves(i int, b journal.LeaveHeartbeatSent, since uint64) {
 	s := h.seats[i]
 	s.owned, s.hand = 0, 0
 	for _, t := range h.tracks {
-		if t.owner == i {
-			t.left, t.known, t.since = true, false, since
+		if t.owner == i && !t.left {
+			t.left, t.away, t.known, t.since = true, true, false, since
 			if b.Epoch != awayEpoch {
-				t.owner, t.left = -1, false
+				t.owner, t.left, t.away = -1, false, false
 			}
 		}
 	}
@@ -156,13 +161,13 @@ const awayEpoch kafka.MemberEpoch = -2
 func (h *history) end(i int, e journal.Event) {
 	s := h.seats[i]
 	s.alive, s.paused, s.doing, s.since = false, false, notRunning, e.Seq
-	s.claim, s.hand = claim{generation: -1, keptIn: -1}, 0
+	s.claim, s.hand, s.leaving, s.beatless = claim{generation: -1, keptIn: -1}, 0, unaware, false
 	if closed, is := e.Body.(journal.ConsumerClosed); is && closed.Stays == "" && closed.Epoch != awayEpoch {
 		s.in = ""
 	}
 	for _, t := range h.tracks {
 		switch {
-		case t.owner != i:
+		case t.owner != i || t.left:
 		case s.in == "" || t.by != s.in:
 			t.owner, t.known, t.since = -1, false, e.Seq
 		default:
@@ -180,14 +185,14 @@ func (h *history) removed(b journal.MemberRemoved, e journal.Event) {
 	if !ok || b.Pending {
 		return
 	}
-	if s := h.seats[i]; s.in == b.Member {
-		if s.in = ""; !s.alive {
-			s.owned, s.since = 0, e.Seq
-		}
+	s := h.seats[i]
+	was := s.in
+	if s.forget(b.Member); was == b.Member && !s.alive {
+		s.owned, s.since = 0, e.Seq
 	}
 	for _, t := range h.tracks {
 		if t.owner == i && t.left && t.by == b.Member {
-			t.owner, t.left, t.since = -1, false, e.Seq
+			t.owner, t.left, t.away, t.since = -1, false, false, e.Seq
 		}
 	}
 }

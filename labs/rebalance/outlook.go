@@ -2,8 +2,10 @@ package rebalance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"loglab/engine"
 	"loglab/engine/command"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
@@ -19,7 +21,7 @@ func (l *layout) readNext() view.Paragraph {
 	}
 	var first *timer
 	add := func(at kafka.Millis, format string, args ...any) {
-		if at > l.View.Now && (first == nil || at < first.at) {
+		if at >= l.View.Now && (first == nil || at < first.at) {
 			first = &timer{at, fmt.Sprintf(format, args...)}
 		}
 	}
@@ -29,7 +31,7 @@ func (l *layout) readNext() view.Paragraph {
 		if !m.Alive || m.Paused || m.MemberView == nil {
 			continue
 		}
-		if m.State == "stable" || m.State == "waiting for its assignment" || l.remote() && s.in != "" {
+		if l.beats(i) {
 			beats[m.HeartbeatAt] = append(beats[m.HeartbeatAt], string(s.node))
 		}
 		if len(m.Busy)+len(m.Queue) > 0 {
@@ -37,19 +39,26 @@ func (l *layout) readNext() view.Paragraph {
 		}
 	}
 	for at, names := range beats {
-		add(at, "%s %s a heartbeat, and so %s of a rebalance if there is one", listed(names), labs.Verb(len(names), "sends", "send"), labs.Verb(len(names), "learns", "learn"))
+		learns := ""
+		if l.history.open() == nil {
+			learns = fmt.Sprintf(", and so %s of a rebalance if there is one", labs.Verb(len(names), "learns", "learn"))
+		}
+		add(at, "%s %s a heartbeat%s", listed(names), labs.Verb(len(names), "sends", "send"), learns)
 	}
-	if held := l.group.Held; held != nil {
+	if held := l.group.Held; held != nil && !l.history.broker.paused {
 		for i := range held.Members {
 			m := &held.Members[i]
-			if at, ok := l.history.holders[m.ID]; ok && m.SessionEnds > 0 && l.silent(at) {
-				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.nameOf(m.ID), l.sessionSetting())
+			if m.SessionEnds > 0 && l.silent(m) {
+				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.processName(m.ID), l.sessionSetting())
 			}
 			if m.RevokeEnds > 0 {
-				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.nameOf(m.ID), partitionsText(m.Revoking))
+				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.processName(m.ID), partitionsText(m.Revoking))
 			}
 		}
-		if held.JoinEnds > 0 {
+		switch {
+		case held.JoinEnds > 0 && held.JoinEndsBy == initialDelay:
+			add(held.JoinEnds, "the join phase ends, or goes on if members came meanwhile (%s)", held.JoinEndsBy)
+		case held.JoinEnds > 0:
 			add(held.JoinEnds, "the join phase ends without those who have not joined (%s)", held.JoinEndsBy)
 		}
 		if held.SyncEnds > 0 {
@@ -62,10 +71,32 @@ func (l *layout) readNext() view.Paragraph {
 	return say(fmt.Sprintf("The next timer, in tick %d: ", l.tickAt(first.at)), "%s.", first.text)
 }
 
-// silent says whether the group counts a member of which it will hear no more as things stand.
-func (l *layout) silent(i int) bool {
+// beats says whether the next that a member sends for its membership is a heartbeat: it does not join, acknowledge or
+// leave first.
+func (l *layout) beats(i int) bool {
+	m, s := &l.group.Members[i], l.history.seats[i]
+	if s.in == "" || s.in != s.id || s.failed || s.beatless || s.leaving != unaware || m.Rejoin != "" || l.history.now.state == noCoordinator {
+		return false
+	}
+	if (l.history.now.state != group.Stable || l.sent("JoinGroup", "LeaveGroup")) && slices.ContainsFunc(l.View.UnderWay, func(u engine.MessageView) bool {
+		return u.API == "Heartbeat" && (u.From == s.node || u.To == s.node)
+	}) { // its answer is that the member is to join again
+		return false
+	}
+	if l.remote() {
+		return m.State == "stable" && s.doing == reads && len(m.Target) == s.owned
+	}
+	return m.State == "stable" || m.State == "waiting for its assignment"
+}
+
+// silent says whether the coordinator will hear no more of a member as things stand.
+func (l *layout) silent(m *group.MemberView) bool {
+	i, ok := l.history.holders[m.ID]
+	if !ok {
+		return false
+	}
 	s := l.history.seats[i]
-	return s.in != "" && (!s.alive || s.paused || s.id != s.in)
+	return !s.alive || s.paused || s.id != m.ID || s.cutTo || s.cutFrom || s.beatless
 }
 
 // Bounds of looking ahead.
@@ -77,20 +108,23 @@ const (
 
 // outlook says what would follow if somebody joined or crashed now.
 func (l *layout) outlook() (list []view.Paragraph) {
-	if l.history.open() != nil || l.group.State != group.Stable && l.group.State != group.Empty {
+	if state := l.history.now.state; l.history.open() != nil || state != group.Stable && state != group.Empty {
 		return nil
 	}
-	for _, t := range l.history.tracks {
-		if l.history.standingOf(t).gap() && len(l.present()) > 0 && l.running() > 0 {
-			return nil
+	if l.underWay() {
+		return nil
+	}
+	add := func(p view.Paragraph) {
+		if len(p) > 0 {
+			list = append(list, p)
 		}
 	}
 	if i, ok := l.nextToJoin(); ok {
-		list = append(list, l.readIf("joined", "join of "+memberName(i), memberName(i), command.Start{Node: kafka.NodeID(memberName(i))}))
+		add(l.readIf("joined", "join of "+memberName(i), memberName(i), command.Start{Node: kafka.NodeID(memberName(i))}))
 	}
 	for i, s := range l.history.seats {
-		if s.phase().kind == reads {
-			list = append(list, l.readIf("crashed", "crash "+memberName(i), memberName(i), command.Crash{Node: kafka.NodeID(memberName(i))}))
+		if s.phase().kind == reads && s.in != "" {
+			add(l.readIf("crashed", "crash "+memberName(i), memberName(i), command.Crash{Node: kafka.NodeID(memberName(i))}))
 			break
 		}
 	}
@@ -102,44 +136,99 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 	a := l.Address.WithCommand(cmd, false)
 	p := view.Paragraph{{Text: fmt.Sprintf("If %s %s now, ", name, verb), Strong: true}}
 	if len(l.present())*len(l.history.tracks) > aheadMost || l.Beside != nil {
+		p[0].Text = fmt.Sprintf("If %s %s now: ", name, verb)
 		return append(p, labs.TryIt(what, a.WithTick(l.Address.T+1)), view.Span{Text: "."})
 	}
-	k, at, settled := l.foresee(cmd)
-	to := a.WithTick(min(at, a.Last()))
-	if !settled {
+	f := l.foresee(name, cmd)
+	if f.disturbed {
+		return nil
+	}
+	to := a.WithTick(min(f.tick, a.Last()))
+	if f.left > 0 {
+		return append(p, view.Span{Text: fmt.Sprintf("%s would stay without a reader: ", kafka.Count(f.left, "partition"))}, labs.TryIt(what, to), view.Span{Text: "."})
+	}
+	if !f.settled {
 		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", l.aheadTicks())}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
-	var parts []string
-	parts = append(parts, fmt.Sprintf("%s would move", kafka.Count(len(k.moved), "partition")))
-	if k.stood == 0 {
+	parts := []string{fmt.Sprintf("%s would move", kafka.Count(len(f.moved), "partition"))}
+	if f.stood == 0 {
 		parts = append(parts, "none would stand still")
 	} else {
-		parts = append(parts, fmt.Sprintf("%d would stand still for %s in all, the longest for %s", k.stood, kafka.Count(k.ticks, "tick"), l.seconds(k.longest)))
+		parts = append(parts, fmt.Sprintf("%d would stand still for %s in all, the longest for %s", f.stood, kafka.Count(f.ticks, "tick"), l.seconds(f.longest)))
 	}
 	return append(p, view.Span{Text: strings.Join(parts, " and ") + ": "}, labs.TryIt(what, to), view.Span{Text: "."})
 }
 
-// foresee carries a command out in a copy of the cluster and goes on until the group is through with it and every
-// partition is read again, if that is soon. It gives what it cost and the tick.
-func (l *layout) foresee(cmd command.Command) (k cost, tick int, settled bool) {
+// prospect is what would follow from a command.
+type prospect struct {
+	cost
+	tick      int
+	settled   bool // the group is through with it, and every partition is read again or nobody is left to read any
+	disturbed bool // a rebalance for another reason comes in between
+	left      int  // partitions that nobody is left to read
+}
+
+// foresee carries a command for a member out in a copy of the cluster and goes on until the group is through with it and
+// every partition is read again, if that is soon.
+func (l *layout) foresee(name string, cmd command.Command) (f prospect) {
 	c := l.Cluster.Clone()
+	f.tick = l.Address.T + 1
 	if c.Apply(cmd) != nil {
-		return k, l.Address.T + 1, false
+		return f
 	}
 	ahead := *l
 	ahead.history = l.base.clone(c.Journal())
 	ahead.history.readFrom(l.Cluster.Journal().Len())
+	before := len(ahead.history.changes)
 	last := min(l.Address.T+l.aheadTicks(), l.Address.Last())
-	for tick = l.Address.T + 1; tick <= last; tick++ {
+	for ; f.tick <= last; f.tick++ {
 		if c.Tick() != nil {
-			return k, tick, false
+			return f
 		}
-		ahead.history.readTick(kafka.Tick(tick))
-		if change := ahead.history.lastChange(); change != nil && int(change.from) > l.Address.T && change.to >= 0 && ahead.allRead() {
-			return ahead.costOf(change), tick, true
+		ahead.history.readTick(kafka.Tick(f.tick))
+		after := ahead.history.changes[before:]
+		if len(after) == 0 {
+			continue
+		}
+		if f.disturbed = len(after) > 1 || !strings.Contains(ahead.named(after[0].why), name); f.disturbed {
+			return f
+		}
+		if change := after[0]; change.to >= 0 && (change.emptied || ahead.allRead()) {
+			if f.cost, f.settled = ahead.costOf(change), true; change.emptied {
+				f.left = len(ahead.history.tracks)
+			}
+			return f
 		}
 	}
-	return k, last, false
+	f.tick = last
+	return f
+}
+
+// underWay says whether something is under way that changes the group without a further command, or a partition is not
+// read: what would follow from a command then is not that command’s alone.
+func (l *layout) underWay() bool {
+	for _, t := range l.history.tracks {
+		if t.now().gap() && len(l.present()) > 0 && l.running() > 0 {
+			return true
+		}
+		if _, given := l.history.last[t.TopicPartition]; t.added > 0 && !given {
+			return true
+		}
+	}
+	if l.sent("CreatePartitions", "JoinGroup", "SyncGroup", "LeaveGroup") {
+		return true
+	}
+	for _, s := range l.history.seats {
+		if len(s.ghosts) > 0 || s.leaving != unaware || s.cutTo || s.cutFrom || s.in != "" && (!s.alive || s.paused || s.id != s.in) || s.alive && s.in == "" && !s.failed {
+			return true
+		}
+	}
+	return !l.history.broker.up || l.history.broker.paused
+}
+
+// sent says whether one of some requests, or its answer, is on its way.
+func (l *layout) sent(apis ...string) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return slices.Contains(apis, m.API) })
 }
 
 // aheadTicks is how far is looked ahead.

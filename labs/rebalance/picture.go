@@ -13,7 +13,7 @@ import (
 // picture draws the states of the group, the timeline, and what the last change cost.
 func (l *layout) picture() view.Picture {
 	p := view.Picture{
-		Title: fmt.Sprintf("Group %s, %s, %s, %s", billing, kafka.Count(l.running(), "member"), kafka.Count(len(l.history.tracks), "partition"), l.method()),
+		Title: fmt.Sprintf("Group %s, %s, %s, %s", billing, l.countedText(), kafka.Count(len(l.history.tracks), "partition"), l.method()),
 		Path:  l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
 		Machine: l.machine(), Timeline: l.timeline(), Legend: l.legend(), Pages: l.pages(),
 	}
@@ -30,6 +30,20 @@ func (l *layout) running() (n int) {
 		}
 	}
 	return n
+}
+
+// countedText says how many members the coordinator counts.
+func (l *layout) countedText() string {
+	if l.history.now.state == noCoordinator {
+		return "no coordinator"
+	}
+	n := 0
+	for _, s := range l.history.seats {
+		if n += len(s.ghosts); s.in != "" {
+			n++
+		}
+	}
+	return kafka.Count(n, "member")
 }
 
 // method names protocol and assignor.
@@ -60,8 +74,8 @@ func (l *layout) legend() []view.Key {
 	list := []view.Key{
 		{Kind: "bar-read", Text: "read, by the member of that number"},
 		{Kind: "bar-nobody", Text: "gap: nobody has the partition; ticks"},
-		{Kind: "bar-begins", Text: "gap: its new owner asks where to begin"},
-		{Kind: "bar-down", Text: "gap: its owner is down or stands still"},
+		{Kind: "bar-begins", Text: "gap: its new owner has no position yet"},
+		{Kind: "bar-down", Text: "gap: its owner is down, away or stands still, or has nobody to read from"},
 	}
 	if l.remote() {
 		list = append(list, view.Key{Kind: "bar-reconcile", Text: "reconciling: each member comes to its target by itself"},
@@ -87,7 +101,11 @@ func (l *layout) machine() *view.Machine {
 		states = []group.State{group.Empty, group.Assigning, group.Reconciling, group.Stable}
 	}
 	for _, state := range states {
-		m.States = append(m.States, view.MachineState{Name: string(state), Text: texts[state], Now: l.group.State == state})
+		m.States = append(m.States, view.MachineState{Name: string(state), Text: texts[state], Now: l.group.State == state || l.group.Held == nil && l.history.now.state == state})
+	}
+	if l.history.now.state == noCoordinator {
+		m.Facts = []view.Fact{{Name: "Coordinator", Value: "no coordinator"}}
+		return m
 	}
 	if l.remote() {
 		if held := l.group.Held; held != nil {
@@ -99,28 +117,28 @@ func (l *layout) machine() *view.Machine {
 	if held := l.group.Held; held != nil {
 		m.Facts = append(m.Facts, view.Fact{Name: "Members", Value: fmt.Sprint(len(held.Members))})
 		if held.Leader != "" {
-			m.Facts = append(m.Facts, view.Fact{Name: "Leader", Value: l.nameOf(held.Leader)})
+			m.Facts = append(m.Facts, view.Fact{Name: "Leader", Value: l.processName(held.Leader)})
 		}
 		if held.State == group.PreparingRebalance {
-			m.Facts = append(m.Facts, view.Fact{Name: "Joined", Value: l.joinedText()})
+			joined, pending := l.joinedText()
+			m.Facts = append(m.Facts, view.Fact{Name: "Joined", Value: strings.TrimSuffix(joined, " joined") + pending})
 		}
 	}
 	return m
 }
 
-// joinedText says how many have joined in a join phase.
-func (l *layout) joinedText() string {
+// joinedText says how many have joined in a join phase, and how many ids are pending beside.
+func (l *layout) joinedText() (joined, pending string) {
 	n := 0
 	for _, m := range l.group.Held.Members {
 		if m.WaitsInJoin {
 			n++
 		}
 	}
-	text := fmt.Sprintf("%d of %d", n, len(l.group.Held.Members))
-	if pending := len(l.group.Held.Pending); pending > 0 {
-		text += fmt.Sprintf(", %s pending", kafka.Count(pending, "id"))
+	if ids := len(l.group.Held.Pending); ids > 0 {
+		pending = fmt.Sprintf(", %s pending", kafka.Count(ids, "id"))
 	}
-	return text
+	return fmt.Sprintf("%d of %d joined", n, len(l.group.Held.Members)), pending
 }
 
 // costs are the numbers of the last change, and of the whole run.
@@ -136,7 +154,7 @@ func (l *layout) costs() (title string, list []view.Count) {
 		}
 	}
 	k := l.costOf(c)
-	n := kafka.Count(len(l.history.tracks), "partition")
+	n := kafka.Count(l.partitionsIn(c), "partition")
 	moved := view.Count{Name: "Moved", Number: fmt.Sprint(len(k.moved)), Text: fmt.Sprintf("of %s; the fewest that had to: %d", n, k.fewest)}
 	if !c.divided() {
 		moved.Number, moved.Text = "–", "of "+n
@@ -145,7 +163,7 @@ func (l *layout) costs() (title string, list []view.Count) {
 	if k.stood > 0 {
 		stood.Text += fmt.Sprintf(", %s in all; the longest %s", kafka.Count(k.ticks, "tick"), l.seconds(k.longest))
 	}
-	waited := view.Count{Name: "Waited", Number: kafka.Thousands(int64(k.waited)), Text: "records, written to them meanwhile"}
+	waited := view.Count{Name: "Waited", Number: kafka.Thousands(int64(k.waited)), Text: labs.Verb(k.waited, "record", "records") + ", written to them meanwhile"}
 	ticks, changes := 0, 0
 	for _, t := range l.history.tracks {
 		ticks += t.standsStill()

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"loglab/engine"
 	"loglab/engine/group"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -20,19 +22,20 @@ func (l *layout) reading() (list []view.Paragraph) {
 			}
 		}
 	}
-	add(l.readNow())
+	add(l.readNow(), l.readBroker())
 	if c := l.history.lastChange(); c != nil {
 		add(l.readChange(c), l.readMoved(c), l.readStood(c))
 	} else if k := l.costOf(&change{to: -1}); k.ticks > 0 {
 		add(say(fmt.Sprintf("%d of %s stood still since tick 0, for %s in all, without a rebalance. ", k.stood, kafka.Count(len(l.history.tracks), "partition"), kafka.Count(k.ticks, "tick")),
-			"The longest was %s: %s, %s.", k.worst, kafka.Count(k.longest, "tick"), l.seconds(k.longest)))
+			"%s", l.longestText(k)))
 	}
+	add(l.readAdmin())
 	add(l.readGone()...)
 	add(l.readReturn())
 	add(l.readOutsiders()...)
 	add(l.readLoops())
 	add(l.readRefused()...)
-	add(l.readIdle(), l.readShares())
+	add(l.readTwice(), l.readIdle(), l.readShares())
 	add(l.readNext())
 	add(l.outlook()...)
 	return list
@@ -55,18 +58,19 @@ func (l *layout) because(p view.Paragraph, event uint64) view.Paragraph {
 func (l *layout) readNow() view.Paragraph {
 	byKind := map[standingKind]int{}
 	for _, t := range l.history.tracks {
-		byKind[l.history.standingOf(t).kind]++
+		byKind[t.now().kind]++
 	}
 	gaps := len(l.history.tracks) - byKind[read] - byKind[busy]
 	if gaps == 0 {
-		return say("Every partition is read. ", "%s, %s.", kafka.Count(len(l.history.tracks), "partition"), l.sharesText())
+		return say("Every partition is read. ", "%s, read by %s.", kafka.Count(len(l.history.tracks), "partition"), l.sharesText())
 	}
 	var parts []string
 	for _, k := range []struct {
 		kind standingKind
 		text string
 	}{
-		{unowned, "%s without an owner"}, {begins, "%s whose new owner asks where to begin"}, {deserted, "%s whose owner is gone, which the group has not noticed"}, {stopped, "%s whose owner stands still"},
+		{unowned, "%s without an owner"}, {begins, "%s whose new owner has no position yet"}, {deserted, "%s whose owner is gone, which the group has not noticed"},
+		{away, "%s whose owner has said that it will be back"}, {stopped, "%s whose owner stands still"}, {unserved, "%s whose owner has nobody to read from"},
 	} {
 		if n := byKind[k.kind]; n > 0 {
 			parts = append(parts, fmt.Sprintf(k.text, fmt.Sprint(n)))
@@ -77,34 +81,44 @@ func (l *layout) readNow() view.Paragraph {
 
 // sharesText says how many members share them.
 func (l *layout) sharesText() string {
-	n := 0
-	for _, s := range l.history.seats {
-		if s.alive && !s.paused && s.owned > 0 {
-			n++
+	readers := map[int]bool{}
+	for _, t := range l.history.tracks {
+		if is := t.now(); !is.gap() {
+			readers[is.owner] = true
 		}
 	}
-	return kafka.Count(n, "member") + " " + labs.Verb(n, "reads", "read")
+	return kafka.Count(len(readers), "member")
 }
 
 // readChange says how far the last rebalance is, or how it went.
 func (l *layout) readChange(c *change) view.Paragraph {
-	why := strings.TrimSuffix(l.named(c.why), ".")
+	why := strings.TrimSuffix(l.whyOf(c), ".")
 	if c.to >= 0 {
 		rounds := ""
 		if n := len(c.rounds); n > 1 && !l.remote() {
 			rounds = fmt.Sprintf(" in %d rounds", n)
 		}
-		return l.because(say(fmt.Sprintf("The last rebalance: %s%s. ", ticksWords(c.from, c.to), rounds), "It began because %s.", why), c.event)
+		p := say(fmt.Sprintf("The last rebalance: %s%s. ", ticksWords(c.from, c.to), rounds), "It began because %s.", why)
+		if c.broken {
+			p = append(p, view.Span{Text: " It came to no end, as the coordinator ended: what holds is the assignment before."})
+		} else if n := l.epochsText(c); n != "" {
+			p = append(p, view.Span{Text: n})
+		}
+		return l.because(p, c.event)
 	}
 	r := &c.rounds[len(c.rounds)-1]
 	p := say(fmt.Sprintf("A rebalance goes on since tick %d. ", c.from), "It began because %s.", why)
 	switch {
+	case l.history.now.state == noCoordinator:
+		p = append(p, view.Span{Text: " It waits for a coordinator."})
 	case l.remote():
-		p = append(p, view.Span{Text: " " + l.reconcileText(r)})
+		p = append(p, view.Span{Text: " " + l.reconcileText(r) + l.epochsText(c)})
 	case r.stable >= 0:
 		p = append(p, view.Span{Text: fmt.Sprintf(" Round %d is over: %s held back until its owner has given it up and joined again; then the next round gives it out.", len(c.rounds), isAre(len(r.computed.Withheld), "partition"))})
 	case r.joined < 0:
 		p = append(p, view.Span{Text: " " + l.joinText()})
+	case r.computed == nil && l.answering("JoinGroup"):
+		p = append(p, view.Span{Text: fmt.Sprintf(" All have joined: generation %d. The answers to JoinGroup are on their way; that to the leader, %s, has the members’ subscriptions.", r.generation, l.leaderName())})
 	case r.computed == nil:
 		p = append(p, view.Span{Text: " All have joined: generation " + fmt.Sprint(r.generation) + ". The leader " + l.leaderName() + " divides the partitions; the others wait for it in SyncGroup."})
 	default:
@@ -124,9 +138,11 @@ func (l *layout) reconcileText(r *round) string {
 		for i := range l.group.Held.Members {
 			switch m := &l.group.Held.Members[i]; {
 			case m.State == group.UnrevokedPartitions:
-				parts = append(parts, fmt.Sprintf("%s is to give up %s", l.nameOf(m.ID), partitionsText(m.Revoking)))
+				parts = append(parts, fmt.Sprintf("%s is to give up %s", l.processName(m.ID), partitionsText(m.Revoking)))
 			case m.State == group.UnreleasedPartitions:
-				parts = append(parts, fmt.Sprintf("%s waits for %s", l.nameOf(m.ID), kafka.Count(len(m.Target)-len(m.Assignment), "partition")))
+				parts = append(parts, fmt.Sprintf("%s waits for %s", l.processName(m.ID), kafka.Count(len(m.Target)-len(m.Assignment), "partition")))
+			case int32(m.Epoch) != int32(r.generation) && l.silent(m):
+				parts = append(parts, fmt.Sprintf("%s is not heard of and stays in epoch %d", l.processName(m.ID), m.Epoch))
 			case int32(m.Epoch) != int32(r.generation):
 				behind++
 			}
@@ -169,24 +185,31 @@ func (l *layout) joinText() string {
 	var missing []string
 	for _, m := range held.Members {
 		if !m.WaitsInJoin {
-			missing = append(missing, l.nameOf(m.ID))
+			missing = append(missing, l.processName(m.ID))
 		}
 	}
-	text := fmt.Sprintf("Join phase: %s joined", l.joinedText())
+	joined, pending := l.joinedText()
+	text := fmt.Sprintf("Join phase: %s%s", joined, pending)
 	if len(missing) > 0 {
 		text += "; it waits for " + listed(missing)
 	}
-	if held.JoinEnds > 0 {
+	switch {
+	case held.JoinEnds > 0 && held.JoinEndsBy == initialDelay:
+		text += fmt.Sprintf("; as the group was empty, it waits for more until tick %d (%s), and longer if any come", l.tickAt(held.JoinEnds), held.JoinEndsBy)
+	case held.JoinEnds > 0:
 		text += fmt.Sprintf(", until tick %d at the latest (%s)", l.tickAt(held.JoinEnds), held.JoinEndsBy)
 	}
 	return text + "."
 }
 
+// initialDelay is the setting after which the first join phase of a group ends, though all have joined.
+const initialDelay = "group.initial.rebalance.delay.ms"
+
 // listed writes names, of many only some.
 func listed(names []string) string {
 	const most = 5
-	if len(names) > most {
-		names = append(names[:most-1:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	if left := len(names) - most + 1; left > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), left)
 	}
 	return strings.Join(names, ", ")
 }
@@ -246,18 +269,101 @@ func movedText(n, fewest int, c *change) string {
 // readStood says what stood still in the last rebalance, and for how long.
 func (l *layout) readStood(c *change) view.Paragraph {
 	k := l.costOf(c)
-	if k.stood == 0 {
+	switch {
+	case k.stood == 0 && c.to < 0:
+		return say("No partition has stood still so far. ", "Whoever has one reads it.")
+	case k.stood == 0:
 		return say("No partition stood still. ", "Whoever had one went on reading it.")
 	}
-	p := say(fmt.Sprintf("%d of %s stood still, for %s in all. ", k.stood, kafka.Count(len(l.history.tracks), "partition"), kafka.Count(k.ticks, "tick")),
-		"The longest was %s: %s, %s.", k.worst, kafka.Count(k.longest, "tick"), l.seconds(k.longest))
+	so := ""
+	if c.to < 0 {
+		so = " so far"
+	}
+	p := say(fmt.Sprintf("%d of %s stood still%s, for %s in all. ", k.stood, kafka.Count(l.partitionsIn(c), "partition"), so, kafka.Count(k.ticks, "tick")), "%s", l.longestText(k))
 	if k.waited > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s written to them meanwhile and waited.", were(k.waited, "record"))})
 	}
-	if k.needless > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf(" %d of these %s handed back to whoever had %s: an eager member gives up all it has before it joins.", k.needless, labs.Verb(k.needless, "was", "were"), labs.Verb(k.needless, "it", "them"))})
+	if k.needless > 0 && c.to >= 0 && !c.broken {
+		p = append(p, view.Span{Text: fmt.Sprintf(" %d of these partitions %s handed back to whoever had %s: an eager member gives up all it has before it joins.", k.needless, labs.Verb(k.needless, "was", "were"), labs.Verb(k.needless, "it", "them"))})
 	}
 	return p
+}
+
+// longestText says which partitions stood still longest.
+func (l *layout) longestText(k cost) string {
+	ticks := fmt.Sprintf("%s, %s", kafka.Count(k.longest, "tick"), l.seconds(k.longest))
+	switch {
+	case k.equal == 1:
+		return fmt.Sprintf("The longest was %s: %s.", k.worst, ticks)
+	case k.equal == k.stood:
+		return fmt.Sprintf("Each for %s.", ticks)
+	}
+	return fmt.Sprintf("The longest were %s and %d more: %s each.", k.worst, k.equal-1, ticks)
+}
+
+// epochsText says how many group epochs a rebalance of the consumer protocol takes together; empty: one.
+func (l *layout) epochsText(c *change) string {
+	if n := len(c.rounds); l.remote() && n > 1 {
+		return fmt.Sprintf(" %d group epochs began in it, %d to %d: the members had not come to one target when the next was made.", n, c.rounds[0].generation, c.rounds[n-1].generation)
+	}
+	return ""
+}
+
+// whyOf says why a rebalance began: of a member that is gone in which way, and of more partitions of which topic.
+func (l *layout) whyOf(c *change) string {
+	why := l.named(c.why)
+	for seq := c.event - 1; seq > 0 && seq+whyEvents >= c.event; seq-- {
+		e, _ := l.Cluster.Journal().At(seq)
+		if b, is := e.Body.(journal.MemberRemoved); is && strings.Contains(why, "left or was removed") {
+			if strings.Contains(b.Why, "it leaves") {
+				return l.nameOf(b.Member) + " left"
+			}
+			return strings.TrimSuffix(fmt.Sprintf("%s was removed: %s", l.nameOf(b.Member), l.named(b.Why)), ".")
+		}
+	}
+	if n := len(l.history.additions); n > 0 && (strings.Contains(why, "joined again") || strings.Contains(why, "topic")) {
+		if a := l.history.additions[n-1]; a.tick <= c.from && !c.knew(a) {
+			why = fmt.Sprintf("%s: %s has %d partitions since tick %d, and had %d", strings.TrimSuffix(why, "."), a.topic, a.to, a.tick, a.from)
+		}
+	}
+	return why
+}
+
+// knew says whether partitions that were added are given out before a change.
+func (c *change) knew(a addition) bool {
+	_, had := c.before[kafka.TopicPartition{Topic: a.topic, Partition: kafka.Partition(a.from)}]
+	return had
+}
+
+// readAdmin tells of the last request of an administrator that was refused.
+func (l *layout) readAdmin() view.Paragraph {
+	e := l.history.refusedRequest
+	b, is := e.Body.(journal.RequestRefused)
+	if !is {
+		return nil
+	}
+	return l.because(say(fmt.Sprintf("A request was refused in tick %d. ", e.Tick), "%s", b.Sentence()), e.Seq)
+}
+
+// whyEvents is how many events before a group epoch moves the removal of a member may be that moves it.
+const whyEvents = 8
+
+// answering says whether answers to a request are on their way.
+func (l *layout) answering(api string) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return m.Answer && m.API == api })
+}
+
+// readBroker tells of the broker where it does not do its work.
+func (l *layout) readBroker() view.Paragraph {
+	switch h := l.history; {
+	case !h.broker.up:
+		return say(fmt.Sprintf("%s does not run. ", brokerNode), "It leads every partition and coordinates the group: nobody reads, commits or joins.")
+	case h.broker.paused:
+		return say(fmt.Sprintf("%s stands still. ", brokerNode), "It leads every partition and coordinates the group: no request is answered, and no session ends, until it goes on.")
+	case h.now.state == noCoordinator:
+		return say("The group has no coordinator. ", "%s runs; it has to lead %s-%d and to read the group from it first.", brokerNode, group.Topic, l.group.OffsetsPartition)
+	}
+	return nil
 }
 
 // readReturn tells of the last static member whose place another process took.
@@ -281,201 +387,3 @@ func (l *layout) readReturn() view.Paragraph {
 
 // were writes "1 record was", "2 records were".
 func were(n int, noun string) string { return kafka.Count(n, noun) + " " + labs.Verb(n, "was", "were") }
-
-// goneTold is how many members that the group will hear of no more are told of.
-const goneTold = 3
-
-// readGone tells of members whose process is gone or stands still, and of whom the group does not know that.
-func (l *layout) readGone() (list []view.Paragraph) {
-	for _, i := range l.present() {
-		s, held := l.history.seats[i], l.held(i)
-		if held == nil || !l.silent(i) || len(list) == goneTold {
-			continue
-		}
-		what := "is gone"
-		if s.alive && s.paused {
-			what = "stands still"
-		} else if s.alive {
-			what = "was started again, and its earlier process is still a member"
-		}
-		text := fmt.Sprintf("Its %s stay with it meanwhile.", kafka.Count(len(held.Assignment), "partition"))
-		if len(held.Assignment) == 0 {
-			text = ""
-		}
-		if held.SessionEnds == 0 {
-			list = append(list, say(fmt.Sprintf("%s %s, and the group has not noticed. ", s.node, what), "%s", text))
-			continue
-		}
-		at := l.tickAt(held.SessionEnds)
-		p := say(fmt.Sprintf("%s %s, and the group has not noticed. ", s.node, what), "Its session ends in tick %d: %s = %s after its last heartbeat. %s ", at, l.sessionSetting(), kafka.Thousands(held.SessionTimeout), text)
-		list = append(list, append(p, labs.TryIt(fmt.Sprintf("tick %d", at), l.Address.WithTick(at)), view.Span{Text: "."}))
-	}
-	return list
-}
-
-// readOutsiders tells of processes that read though the group counts them as gone.
-func (l *layout) readOutsiders() (list []view.Paragraph) {
-	for _, i := range l.present() {
-		s := l.history.seats[i]
-		switch {
-		case s.failed:
-			list = append(list, l.because(say(fmt.Sprintf("%s has ended with %s. ", s.node, s.error), "No retry mends that: poll throws it, and the application ends."), s.since))
-		case s.alive && s.in == "" && s.owned > 0 && l.group.Held != nil:
-			list = append(list, say(fmt.Sprintf("%s is no member any more and does not know it. ", s.node), "It has %s by its own belief; what it commits for them will be refused.", kafka.Count(s.owned, "partition")))
-		}
-	}
-	return list
-}
-
-// readLoops tells of applications that do not poll in time.
-func (l *layout) readLoops() view.Paragraph {
-	n := len(l.history.loops)
-	if n == 0 {
-		return nil
-	}
-	last := l.history.loops[n-1]
-	times := 0
-	for _, o := range l.history.loops {
-		if o.member == last.member {
-			times++
-		}
-	}
-	head := fmt.Sprintf("%s has not polled in time, in tick %d. ", memberName(last.member), last.tick)
-	if times > 1 {
-		head = fmt.Sprintf("%s has not polled in time %s, last in tick %d. ", memberName(last.member), timesText(times), last.tick)
-	}
-	does := "the client left the group by itself; its partitions go to others, who begin at what it had committed. When it polls again it joins anew, is given records again, and the same may follow."
-	if last.static {
-		does = "a static member sends no more heartbeats then, and is removed when its session ends."
-	}
-	return l.because(say(head, "max.poll.interval.ms = %s: %s", kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))), does), last.event)
-}
-
-func timesText(n int) string {
-	if n == 2 {
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
-// readRefused tells of the commits that were not taken, those of several members with the same error together.
-func (l *layout) readRefused() (list []view.Paragraph) {
-	var errors []string
-	by := map[string][]*seat{}
-	for _, s := range l.history.seats {
-		if r := s.refused; r != nil {
-			if by[r.error] == nil {
-				errors = append(errors, r.error)
-			}
-			by[r.error] = append(by[r.error], s)
-		}
-	}
-	for _, name := range errors {
-		seats := by[name]
-		r := seats[len(seats)-1].refused
-		head := fmt.Sprintf("%s’s commit was not taken in tick %d: ", seats[0].node, r.tick)
-		if len(seats) > 1 {
-			var names []string
-			for _, s := range seats {
-				names = append(names, string(s.node))
-			}
-			head = fmt.Sprintf("Commits of %s were not taken, the last in tick %d: ", listed(names), r.tick)
-		}
-		after := fmt.Sprintf(": %s.", r.then)
-		if slices.Contains(notMember, r.error) {
-			after = ". What was processed is processed again by whoever has the partitions now."
-		}
-		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after}})
-	}
-	return list
-}
-
-// notMember are the errors of commits that come from no member of the current generation.
-var notMember = []string{"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "CommitFailedException: the consumer is not part of an active group"}
-
-// readIdle says who has nothing, and why.
-func (l *layout) readIdle() view.Paragraph {
-	var names []string
-	first := -1
-	for i, s := range l.history.seats {
-		if s.phase().kind == idles {
-			if names = append(names, string(s.node)); first < 0 {
-				first = i
-			}
-		}
-	}
-	if len(names) == 0 || l.history.open() != nil {
-		return nil
-	}
-	why := "the assignor gives it none"
-	members, partitions := 0, 0
-	for i, s := range l.history.seats {
-		if s.in != "" && sharesTopic(l, i, first) {
-			members++
-		}
-	}
-	for _, name := range subscriptionOf(l.Address.Values, first) {
-		partitions += l.partitionsOf(name)
-	}
-	switch most := l.mostPartitions(first); {
-	case members > partitions:
-		why = fmt.Sprintf("%d members share %s, and a partition is never read by two members of a group", members, kafka.Count(partitions, "partition"))
-	case l.assignorName() == "range" && members > most:
-		why = fmt.Sprintf("range divides topic by topic: no topic has more than %s, and the first members of %d get them in each", kafka.Count(most, "partition"), members)
-	}
-	return say(listed(names)+" "+labs.Verb(len(names), "is idle: ", "are idle: "), "%s.", why)
-}
-
-// sharesTopic says whether two members read a topic in common.
-func sharesTopic(l *layout, i, j int) bool {
-	for _, name := range subscriptionOf(l.Address.Values, i) {
-		if slices.Contains(subscriptionOf(l.Address.Values, j), name) {
-			return true
-		}
-	}
-	return false
-}
-
-// mostPartitions is how many partitions the largest topic of a member has.
-func (l *layout) mostPartitions(i int) (most int) {
-	for _, name := range subscriptionOf(l.Address.Values, i) {
-		most = max(most, l.partitionsOf(name))
-	}
-	return most
-}
-
-// assignorName is the assignor of the group's last assignment; empty: there is none.
-func (l *layout) assignorName() string {
-	if r := l.history.lastRound(); r != nil {
-		return r.computed.Assignor
-	}
-	return ""
-}
-
-// readShares tells of uneven shares.
-func (l *layout) readShares() view.Paragraph {
-	if l.history.open() != nil {
-		return nil
-	}
-	least, most := -1, -1
-	for i, s := range l.history.seats {
-		if is := s.phase(); is.kind != reads && is.kind != idles {
-			continue
-		}
-		if least < 0 || s.owned < l.history.seats[least].owned {
-			least = i
-		}
-		if most < 0 || s.owned > l.history.seats[most].owned {
-			most = i
-		}
-	}
-	if least < 0 || l.history.seats[most].owned-l.history.seats[least].owned < 2 {
-		return nil
-	}
-	a, b := l.history.seats[most], l.history.seats[least]
-	why := "what they subscribe to differs, or the assignor divides so"
-	if l.assignorName() == "range" && l.Address.Values.Int("topics") > 1 {
-		why = "range divides each topic by itself, and what is left over goes to the first members, in every topic the same ones"
-	}
-	return say("The shares are uneven: ", "%s has %s and %s has %d. The reason: %s.", a.node, kafka.Count(a.owned, "partition"), b.node, b.owned, why)
-}

@@ -16,7 +16,7 @@ const (
 func readyRuns() []labs.Ready {
 	return []labs.Ready{
 		{Title: "A newcomer stops the world", Query: "assignor=sticky&" + newcomer + "&t=18", Text: "Eager: one partition moves, and all six stand still, since every member gives up all it has before it joins."},
-		{Title: "A newcomer, cooperative", Query: "protocol=cooperative&" + newcomer + "&t=31", Text: "Whoever keeps a partition reads on. The one that moves stands still for two rounds."},
+		{Title: "A newcomer, cooperative", Query: "protocol=cooperative&" + newcomer + "&t=31", Text: "Whoever keeps a partition reads on. The one that moves is read through the first round and stands still from its end to that of the second."},
 		{Title: "A newcomer, consumer protocol", Query: "protocol=consumer&" + newcomer + "&t=24", Text: "The coordinator divides, and each member comes to its share with its own heartbeats: only the partition that moves stands still, in one go."},
 		{Title: "Eager and cooperative, side by side", Query: newcomer + "&t=31&vs=protocol:cooperative", Text: "The same newcomer: a gap through all partitions, or a longer one in the partition that moves."},
 		{Title: "Cooperative and consumer protocol, side by side", Query: "protocol=cooperative&" + newcomer + "&t=31&vs=protocol:consumer", Text: "Two rounds of the whole group, or two heartbeats of two members."},
@@ -26,11 +26,11 @@ func readyRuns() []labs.Ready {
 		{Title: "Range over four topics", Query: "topics=4&partitions=3&members=2&t=3", Text: "Eight partitions and four: what is left over goes to the first member in every topic."},
 		{Title: "Range and roundrobin, side by side", Query: "topics=4&partitions=3&members=2&assignor=range&t=3&vs=assignor:roundrobin", Text: "The same four topics, divided one by one or all in turn."},
 		{Title: "Range moves more than it must", Query: "partitions=16&members=5&assignor=range&do=2:start+billing-06&t=18&vs=assignor:sticky", Text: "A sixth member joins: range shifts every border, sticky moves what the newcomer gets."},
-		{Title: "More members than partitions", Query: "members=7&do=3:start+billing-08&t=23", Text: "An eighth member gets nothing, and its coming stops all the same."},
+		{Title: "More members than partitions", Query: "members=7&do=3:start+billing-08&t=23", Text: "An eighth member gets nothing, and all six partitions stand still for its coming all the same."},
 		{Title: "A crash: first the session", Query: "do=4:crash+billing-02&t=31", Text: "Nobody reads its two partitions until its session ends, and then everybody’s stand still."},
 		{Title: "Rolling restart, dynamic", Query: rolling + "&t=38", Text: "Each restart is a rebalance of the whole group."},
 		{Title: "Rolling restart, static", Query: "static=on&" + rolling + "&t=38", Text: "A static member does not leave: only its own partitions wait for it, and nobody joins again."},
-		{Title: "Rolling restart, consumer protocol", Query: "protocol=consumer&" + rolling + "&t=52", Text: "Dynamic members again: what the leaver had goes to others and comes back, and nobody else stops."},
+		{Title: "Rolling restart, consumer protocol", Query: "protocol=consumer&" + rolling + "&t=60", Text: "Dynamic members again: what a leaver had goes to others. When it is back it is given as many, not all of them the same, and what billing-03 has moves too."},
 		{Title: "Rolling restart, side by side", Query: rolling + "&t=38&vs=static:on", Text: "The same restarts with and without group.instance.id."},
 		{Title: "The poll-interval loop", Query: tooSlow + "slow-work=4000&poll-records=2&t=30&horizon=60", Text: "Two records take longer than max.poll.interval.ms: billing-01 leaves, comes back, is given records, and leaves again."},
 		{Title: "A commit refused after a rebalance", Query: tooSlow + "slow-work=11000&poll-records=1&commit=after-batch&do=2:start+billing-03&t=25", Text: "In the middle of a record the group goes on without billing-01; what it commits then is not taken."},

@@ -105,13 +105,13 @@ func groupSettings() []labs.Setting {
 // timeSettings are the group's timeouts.
 func timeSettings() []labs.Setting {
 	return []labs.Setting{
-		{Name: "session-timeout", Label: "session.timeout.ms", Default: "6000", Min: 6000, Max: 1_800_000, Help: "eager and cooperative"},
-		{Name: "heartbeat", Label: "heartbeat.interval.ms", Default: "3000", Min: 100, Max: maxMillis, Help: "eager and cooperative"},
+		{Name: "session-timeout", Label: "session.timeout.ms", Default: "6000", Min: 6000, Max: 1_800_000, Help: "eager and cooperative; Kafka’s default is 45000"},
+		{Name: "heartbeat", Label: "heartbeat.interval.ms", Default: "3000", Min: 100, Max: maxMillis, Help: "eager and cooperative; less than session.timeout.ms"},
 		{Name: "consumer-session", Label: "group.consumer.session.timeout.ms", Default: "45000", Min: 45_000, Max: 60_000, Help: "consumer: the broker’s"},
 		{Name: "consumer-heartbeat", Label: "group.consumer.heartbeat.interval.ms", Default: "5000", Min: 5000, Max: 15_000, Help: "consumer: the broker’s"},
 		{Name: "poll-interval", Label: "max.poll.interval.ms", Default: "300000", Min: 1000, Max: maxMillis, Help: "also the rebalance timeout"},
-		{Name: "initial-delay", Label: "group.initial.rebalance.delay.ms", Default: "3000", Min: 0, Max: 60_000},
-		{Name: "metadata-age", Label: "metadata.max.age.ms", Default: "10000", Min: 1000, Max: maxMillis, Help: "of the consumers: when they notice more partitions"},
+		{Name: "initial-delay", Label: "group.initial.rebalance.delay.ms", Default: "3000", Min: 0, Max: 60_000, Help: "eager and cooperative: how long an empty group waits for more members; the broker’s"},
+		{Name: "metadata-age", Label: "metadata.max.age.ms", Default: "10000", Min: 1000, Max: maxMillis, Help: "eager and cooperative: when a consumer notices more partitions; with consumer the broker does. Kafka’s default is 300000"},
 	}
 }
 
@@ -122,8 +122,8 @@ func appSettings() []labs.Setting {
 		{Name: "slow", Label: "Slow member", Default: "0", Min: 0, Max: memberCount, Help: "its number; 0: none"},
 		{Name: "slow-work", Label: "It takes, ms", Default: "5000", Min: 1, Max: maxMillis, Help: "for each record"},
 		{Name: "poll-records", Label: "max.poll.records", Default: "500", Min: 1, Max: 500},
-		{Name: "commit", Label: "Commit", Default: automatic, Options: []string{automatic, perBatch, perRecord}},
-		{Name: "auto-interval", Label: "auto.commit.interval.ms", Default: "5000", Min: 100, Max: maxMillis},
+		{Name: "commit", Label: "Commit", Default: automatic, Options: []string{automatic, perBatch, perRecord}, Help: automatic + ": enable.auto.commit; the others: the application commits"},
+		{Name: "auto-interval", Label: "auto.commit.interval.ms", Default: "5000", Min: 100, Max: maxMillis, Help: "with commit = " + automatic},
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // Names and numbers of what every run of the lab has.
 const (
 	billing     = "billing"
-	memberCount = 16 // that exist; those above the number at the start do not run
+	brokerNode  = kafka.NodeID("b1") // the only one
+	memberCount = 16                 // that exist; those above the number at the start do not run
 )
 
 // memberName names a member by its place. Names sort as the places do.
@@ -39,7 +40,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		return nil, err
 	}
 	if heartbeat := v.Int("heartbeat"); heartbeat >= v.Int("session-timeout") {
-		return nil, &labs.AddressError{Param: "session-timeout", Found: v.Text("session-timeout"), Allowed: fmt.Sprintf("more than heartbeat.interval.ms = %d", heartbeat)}
+		return nil, &labs.AddressError{Param: "heartbeat", Found: v.Text("heartbeat"), Allowed: fmt.Sprintf("less than session.timeout.ms = %s", v.Text("session-timeout"))}
 	}
 	s := &engine.Spec{TickMillis: tickMillis, Latency: latencyMillis, Cluster: engine.DefaultCluster(1)}
 	s.Cluster.Groups.ConsumerSessionTimeout, s.Cluster.Groups.ConsumerHeartbeatInterval = kafka.Millis(v.Int("consumer-session")), kafka.Millis(v.Int("consumer-heartbeat"))

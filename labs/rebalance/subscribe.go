@@ -16,6 +16,9 @@ const letters = "opsr"
 // canonicalSubscriptions gives the one spelling of who reads what: a word for each member, with the first letters of
 // its topics in their order; "all" for a member that reads all, and for all behind the last word.
 func canonicalSubscriptions(raw string) (string, error) {
+	if bare := strings.Join(strings.Fields(raw), ""); strings.HasPrefix(bare, ",") || strings.Contains(bare, ",,") {
+		return "", fmt.Errorf("%q leaves a member out; write all for one that reads all topics, as in o,all,p", raw)
+	}
 	words := strings.FieldsFunc(raw, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
 	if len(words) > memberCount {
 		return "", fmt.Errorf("%d words are given, and there are %d members", len(words), memberCount)

@@ -173,7 +173,7 @@ func (l *layout) memberRows() (rows []view.TimeRow) {
 // ahead draws the time until the group notices that a member's process is gone.
 func (l *layout) ahead(i int) []view.Run {
 	held := l.held(i)
-	if held == nil || held.SessionEnds == 0 || !l.silent(i) {
+	if held == nil || held.SessionEnds == 0 || !l.silent(held) {
 		return nil
 	}
 	a, b, ok := l.window(l.tick()+1, kafka.Tick(l.tickAt(held.SessionEnds)))
@@ -215,11 +215,13 @@ func (l *layout) partitionRows() (rows []view.TimeRow) {
 	unnamed := 0 // bars since the last row with a name
 	for i := 0; i < len(tracks); {
 		t, n := tracks[i], 1
-		row := view.TimeRow{ID: "row-" + t.TopicPartition.String(), Name: t.TopicPartition.String(), At: partitionTarget(t.TopicPartition).String(), Runs: l.trackRuns(t)}
-		for thin && i+n < len(tracks) && tracks[i+n].Topic == t.Topic && slices.Equal(l.trackRuns(tracks[i+n]), row.Runs) && tracks[i+n].standsStill() == t.standsStill() {
+		raw := l.trackRuns(t)
+		row := view.TimeRow{ID: "row-" + t.TopicPartition.String(), Name: t.TopicPartition.String(), At: partitionTarget(t.TopicPartition).String(), Runs: slices.Clone(raw)}
+		for thin && i+n < len(tracks) && tracks[i+n].Topic == t.Topic && slices.Equal(l.trackRuns(tracks[i+n]), raw) && tracks[i+n].standsStill() == t.standsStill() {
 			n++
 		}
 		row.Label = l.told(row.Runs, runWords)
+		drawnAs(row.Runs)
 		still := t.standsStill()
 		if row.Note = fmt.Sprint(still); still == 0 {
 			row.Note = "–"
@@ -281,6 +283,21 @@ func (l *layout) trackRuns(t *track) []view.Run {
 	})
 }
 
+// drawnAs gives the runs of a partition the classes of what is drawn alike.
+func drawnAs(list []view.Run) {
+	for i := range list {
+		switch standingKind(list[i].Kind) {
+		case away:
+			list[i].Kind = string(deserted)
+		case unserved:
+			list[i].Kind = string(stopped)
+		}
+	}
+}
+
+// now is how it stands with the partition at the end of the tick.
+func (t *track) now() standing { return t.states[len(t.states)-1].Is }
+
 // runWords says what a run of a partition is.
 func runWords(r view.Run) string {
 	switch standingKind(r.Kind) {
@@ -291,9 +308,13 @@ func runWords(r view.Run) string {
 	case unowned:
 		return "nobody has it"
 	case begins:
-		return "its new owner asks where to begin"
+		return "its new owner has no position yet"
 	case stopped:
 		return "its owner stands still"
+	case away:
+		return "its owner is away and will be back"
+	case unserved:
+		return "its owner has nobody to read from"
 	}
 	return "its owner is gone, and the group has not noticed"
 }

@@ -1,6 +1,7 @@
 package rebalance
 
 import (
+	"fmt"
 	"slices"
 
 	"loglab/engine/assignor"
@@ -96,7 +97,10 @@ func sameShares(a assignor.Assignment, b *journal.AssignmentComputed) bool {
 }
 
 // why gives the rule by which a partition has its owner.
-func (l *layout) why(d division, tp kafka.TopicPartition) string {
+func (l *layout) why(d division, r *round, tp kafka.TopicPartition) string {
+	if n := l.countAt(tp.Topic, r); n > 0 && int(tp.Partition) >= n {
+		return fmt.Sprintf("the division is of %d partitions of %s: those that were known then", n, tp.Topic)
+	}
 	return l.named(d.rule.Why(d.group, d.assigned, tp))
 }
 

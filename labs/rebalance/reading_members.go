@@ -1,0 +1,311 @@
+package rebalance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loglab/engine/group"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// goneTold is how many members that the group will hear of no more are told of.
+const goneTold = 3
+
+// readGone tells of members of whom the coordinator hears nothing, though it counts them.
+func (l *layout) readGone() (list []view.Paragraph) {
+	if l.group.Held == nil || !l.history.broker.up {
+		return nil
+	}
+	for k := range l.group.Held.Members {
+		m := &l.group.Held.Members[k]
+		if !l.silent(m) || len(list) == goneTold {
+			continue
+		}
+		head := l.goneHead(m)
+		has := ""
+		if n := len(m.Assignment); n > 0 {
+			has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", kafka.Count(n, "partition"))
+			if n <= movesTold {
+				has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", partitionsText(m.Assignment))
+			}
+		}
+		if m.SessionEnds == 0 {
+			list = append(list, say(head, "%s", has))
+			continue
+		}
+		at := l.tickAt(m.SessionEnds)
+		p := say(head, "Its session ends in tick %d: %s = %s after its last heartbeat. %s ", at, l.sessionSetting(), kafka.Thousands(m.SessionTimeout), has)
+		list = append(list, append(p, labs.TryIt(fmt.Sprintf("tick %d", at), l.Address.WithTick(at)), view.Span{Text: "."}))
+	}
+	return list
+}
+
+// goneHead says what has become of a member of whom the coordinator hears nothing.
+func (l *layout) goneHead(m *group.MemberView) string {
+	i := l.history.holders[m.ID]
+	s := l.history.seats[i]
+	switch {
+	case m.Epoch == awayEpoch && m.State != "":
+		return fmt.Sprintf("%s is away. It left with member epoch −2: its partitions wait for it. ", s.node)
+	case slices.Contains(s.ghosts, m.ID) || s.alive && s.id != m.ID:
+		return fmt.Sprintf("%s was started again, and the group still counts its earlier process as a member. ", s.node)
+	case s.alive && s.paused:
+		return fmt.Sprintf("%s stands still, and the group has not noticed. ", s.node)
+	case s.alive && s.beatless:
+		return fmt.Sprintf("%s sends no more heartbeats, as its application has not polled in time. ", s.node)
+	case s.alive:
+		return fmt.Sprintf("Nothing passes between %s and %s, and the group has not noticed. ", s.node, brokerNode)
+	}
+	return fmt.Sprintf("%s is gone, and the group has not noticed. ", s.node)
+}
+
+// readOutsiders tells of applications that have ended and of processes that have partitions and are no members.
+func (l *layout) readOutsiders() (list []view.Paragraph) {
+	for _, i := range l.present() {
+		s := l.history.seats[i]
+		switch {
+		case s.failed:
+			list = append(list, l.because(say(fmt.Sprintf("%s has ended with %s. ", s.node, s.error), "No retry mends that: poll throws it, and the application ends."), s.since))
+		case s.alive && s.in == "" && s.owned > 0 && l.group.Held != nil:
+			if head, text := s.outsider(); head != "" {
+				list = append(list, say(head, "%s", text))
+			}
+		}
+	}
+	return list
+}
+
+// outsider says how a process that has partitions is no member; the head is empty where that is told already.
+func (s *seat) outsider() (head, text string) {
+	has := fmt.Sprintf("It has %s until its application polls, and gives %s up then.", kafka.Count(s.owned, "partition"), labs.Verb(s.owned, "it", "them"))
+	switch {
+	case s.leaving == closes:
+		return fmt.Sprintf("%s has left and ends. ", s.node), "It commits nothing more."
+	case s.leaving == overdue:
+		return fmt.Sprintf("%s has left by itself. ", s.node), has + " What it commits until then is not taken."
+	case s.leaving == answered:
+		return fmt.Sprintf("%s is no member any more and knows it. ", s.node), has + " What it commits until then is not taken."
+	case s.doing == joins:
+		return "", ""
+	case s.cutTo || s.cutFrom:
+		return fmt.Sprintf("%s is no member any more and does not know it: nothing passes between it and %s. ", s.node, brokerNode), fmt.Sprintf("It has %s by its own belief.", kafka.Count(s.owned, "partition"))
+	}
+	return fmt.Sprintf("%s is no member any more and does not know it. ", s.node), fmt.Sprintf("It has %s by its own belief; what it commits for %s will be refused.", kafka.Count(s.owned, "partition"), labs.Verb(s.owned, "it", "them"))
+}
+
+// readLoops tells of applications that do not poll in time.
+func (l *layout) readLoops() view.Paragraph {
+	n := len(l.history.loops)
+	if n == 0 {
+		return nil
+	}
+	last := l.history.loops[n-1]
+	times := 0
+	for _, o := range l.history.loops {
+		if o.member == last.member {
+			times++
+		}
+	}
+	head := fmt.Sprintf("%s has not polled in time, in tick %d. ", memberName(last.member), last.tick)
+	if times > 1 {
+		head = fmt.Sprintf("%s has not polled in time %s, last in tick %d. ", memberName(last.member), timesText(times), last.tick)
+	}
+	does := "the client left the group by itself. Its partitions go to others, who begin at what it had committed, unless it polls and joins anew before they are divided. It is given records again then, and the same may follow."
+	if last.static {
+		does = "a static member sends no more heartbeats then, and is removed when its session ends"
+		if l.remote() {
+			does = "a static member says by member epoch −2 that it is away, and is removed when its session ends"
+		}
+		if held := l.held(last.member); held != nil && held.SessionEnds > 0 && l.silent(held) {
+			does += fmt.Sprintf(", in tick %d", l.tickAt(held.SessionEnds))
+		}
+		does += "."
+	}
+	return l.because(say(head, "max.poll.interval.ms = %s: %s", kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))), does), last.event)
+}
+
+func timesText(n int) string {
+	if n == 2 {
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// readRefused tells of the commits that were not taken, those of several members with the same error together.
+func (l *layout) readRefused() (list []view.Paragraph) {
+	var errors []string
+	by := map[string][]*seat{}
+	for _, s := range l.history.seats {
+		if r := s.refused; r != nil {
+			if by[r.error] == nil {
+				errors = append(errors, r.error)
+			}
+			by[r.error] = append(by[r.error], s)
+		}
+	}
+	for _, name := range errors {
+		seats := by[name]
+		r := seats[len(seats)-1].refused
+		head := fmt.Sprintf("%s’s commit was not taken in tick %d: ", seats[0].node, r.tick)
+		if len(seats) > 1 {
+			var names []string
+			for _, s := range seats {
+				names = append(names, string(s.node))
+			}
+			head = fmt.Sprintf("Commits of %s were not taken, the last in tick %d: ", listed(names), r.tick)
+		}
+		after := fmt.Sprintf(": %s.", r.then)
+		if slices.Contains(notMember, strings.TrimPrefix(r.error, "CommitFailedException: ")) {
+			after = ". What was processed is processed again by whoever has the partitions now."
+		}
+		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after}})
+	}
+	return list
+}
+
+// notMember are the errors of commits that come from no member of the current generation.
+var notMember = []string{"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "the consumer is not part of an active group"}
+
+// readTwice tells of partitions that a process goes on reading though another has them now.
+func (l *layout) readTwice() view.Paragraph {
+	for i := range l.group.Members {
+		m, s := &l.group.Members[i], l.history.seats[i]
+		if !m.Alive || m.Paused || s.failed || s.in != "" {
+			continue
+		}
+		var twice []kafka.TopicPartition
+		other := 0
+		for _, a := range m.Assignment {
+			if t := l.history.byName[a.TopicPartition]; t != nil && t.owner >= 0 && t.owner != i && a.Position >= 0 {
+				twice, other = append(twice, a.TopicPartition), t.owner
+			}
+		}
+		if len(twice) > 0 {
+			return say(fmt.Sprintf("%s and %s have the same partitions, as they believe: ", s.node, memberName(other)), "%s. %s is no member any more; what it reads until it gives them up is processed twice.", partitionsText(twice), s.node)
+		}
+	}
+	return nil
+}
+
+// settled says whether every member has what the last assignment gives it.
+func (l *layout) settled() bool {
+	if l.history.open() != nil || l.history.now.state != group.Stable {
+		return false
+	}
+	given := map[int]int{}
+	for _, i := range l.history.last {
+		given[i]++
+	}
+	for i, s := range l.history.seats {
+		if s.in != "" && (s.owned != given[i] || len(s.ghosts) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// readIdle says who has nothing, and why.
+func (l *layout) readIdle() view.Paragraph {
+	var names []string
+	first := -1
+	for i, s := range l.history.seats {
+		if s.phase().kind == idles && s.in != "" {
+			if names = append(names, string(s.node)); first < 0 {
+				first = i
+			}
+		}
+	}
+	if len(names) == 0 || !l.settled() {
+		return nil
+	}
+	why := "the assignor gives it none"
+	members, partitions := 0, 0
+	for i, s := range l.history.seats {
+		if s.in != "" && sharesTopic(l, i, first) {
+			members++
+		}
+	}
+	for _, name := range subscriptionOf(l.Address.Values, first) {
+		partitions += l.partitionsOf(name)
+	}
+	switch most := l.mostPartitions(first); {
+	case members > partitions:
+		why = fmt.Sprintf("%s share %s, and a partition is never read by two members of a group", kafka.Count(members, "member"), kafka.Count(partitions, "partition"))
+	case l.ranges() && members > most:
+		why = fmt.Sprintf("%s divides topic by topic: no topic has more than %s, and the first members of %d get them in each", l.assignorName(), kafka.Count(most, "partition"), members)
+	}
+	return say(listed(names)+" "+labs.Verb(len(names), "is idle: ", "are idle: "), "%s.", why)
+}
+
+// sharesTopic says whether two members read a topic in common.
+func sharesTopic(l *layout, i, j int) bool {
+	for _, name := range subscriptionOf(l.Address.Values, i) {
+		if slices.Contains(subscriptionOf(l.Address.Values, j), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostPartitions is how many partitions the largest topic of a member has.
+func (l *layout) mostPartitions(i int) (most int) {
+	for _, name := range subscriptionOf(l.Address.Values, i) {
+		most = max(most, l.partitionsOf(name))
+	}
+	return most
+}
+
+// assignorName is the assignor of the group's last assignment; empty: there is none.
+func (l *layout) assignorName() string {
+	if r := l.history.lastRound(); r != nil {
+		return r.computed.Assignor
+	}
+	return ""
+}
+
+// ranges says whether the last assignment is by the range assignor, the client’s or the broker’s.
+func (l *layout) ranges() bool {
+	name := l.assignorName()
+	return name == "range" || name == "server-range"
+}
+
+// readShares tells of uneven shares.
+func (l *layout) readShares() view.Paragraph {
+	if !l.settled() {
+		return nil
+	}
+	least, most := -1, -1
+	for i, s := range l.history.seats {
+		if s.in == "" {
+			continue
+		}
+		if least < 0 || s.owned < l.history.seats[least].owned {
+			least = i
+		}
+		if most < 0 || s.owned > l.history.seats[most].owned {
+			most = i
+		}
+	}
+	if least < 0 || l.history.seats[most].owned-l.history.seats[least].owned < 2 {
+		return nil
+	}
+	a, b := l.history.seats[most], l.history.seats[least]
+	return say("The shares are uneven: ", "%s has %s and %s has %d. The reason: %s.", a.node, kafka.Count(a.owned, "partition"), b.node, b.owned, l.unevenText(most, least))
+}
+
+// unevenText says why one member has more than another.
+func (l *layout) unevenText(most, least int) string {
+	same := slices.Equal(subscriptionOf(l.Address.Values, most), subscriptionOf(l.Address.Values, least))
+	switch {
+	case l.ranges() && !same:
+		return fmt.Sprintf("%s divides each topic by itself among those that subscribe to it, and %s and %s subscribe to different topics", l.assignorName(), memberName(most), memberName(least))
+	case l.ranges():
+		return fmt.Sprintf("%s divides each topic by itself, and what is left over goes to the first members, in every topic the same ones", l.assignorName())
+	case !same:
+		return fmt.Sprintf("%s and %s subscribe to different topics", memberName(most), memberName(least))
+	}
+	return "others subscribe to other topics, and " + l.assignorName() + " divides so"
+}
