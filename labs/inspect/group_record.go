@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"loglab/engine"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -72,7 +71,7 @@ func valueWords(key group.Key, value []byte) string {
 	}
 	switch v := decoded.(type) {
 	case group.OffsetCommitRecord:
-		return fmt.Sprintf("version %d: offset %d is the next to read; leader epoch %d; committed %s ms into the run", v.Version, v.Offset, v.LeaderEpoch, kafka.Thousands(v.CommitTimestamp-engine.StartTime))
+		return fmt.Sprintf("version %d: offset %d is the next to read; leader epoch %d; committed %s", v.Version, v.Offset, v.LeaderEpoch, sinceStart(v.CommitTimestamp))
 	case group.GroupMetadataRecord:
 		return fmt.Sprintf("version %d: generation %d with %s, assignor %s", v.Version, v.Generation, kafka.Count(len(v.Members), "member"), orNone(v.Protocol))
 	case group.ConsumerGroupRecord:

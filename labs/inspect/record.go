@@ -27,7 +27,7 @@ func (l Log) Record(in *view.Inspector, at Location, key, partition string) {
 		in.AddFact("Partition", "%s", partition)
 	}
 	in.AddFact("Offset", "%d, which is the batch’s base offset %d + %d", r.Offset, b.BaseOffset, r.OffsetDelta)
-	in.AddFact("Timestamp", "%d ms since 1970, %d ms into the run", r.Timestamp, int64(r.Timestamp-engine.StartTime))
+	in.AddFact("Timestamp", "%d ms since 1970, %s", r.Timestamp, sinceStart(r.Timestamp))
 	in.AddFact("Place", "%s in a batch of %s at byte %s of %s", kafka.Count(r.Size, "byte"), kafka.Count(int(b.RecordsCount), "record"),
 		kafka.Thousands(at.Position), storage.SegmentFileName(at.Segment.BaseOffset, storage.LogSuffix))
 	in.Links = append(in.Links, l.open("open-batch", "its batch", labs.BatchTarget, r.Offset), l.open("open-find", "how a read finds it", labs.FindTarget, r.Offset))
@@ -49,4 +49,12 @@ func headers(list []record.Header) string {
 		texts = append(texts, fmt.Sprintf("%s = %s", record.Printable([]byte(h.Key)), record.Printable(h.Value)))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// sinceStart says when in the run a time was; what is there at tick 0 may be older.
+func sinceStart(t kafka.Timestamp) string {
+	if t < engine.StartTime {
+		return kafka.Thousands(engine.StartTime-t) + " ms before the run"
+	}
+	return kafka.Thousands(t-engine.StartTime) + " ms into the run"
 }

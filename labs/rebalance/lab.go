@@ -43,5 +43,10 @@ func build(f labs.Frame, p *view.Page) {
 	if in := l.inspectAt(); in != nil {
 		p.Inspector = in
 	}
+	if p.Inspector != nil {
+		for i := range p.Inspector.Chain {
+			p.Inspector.Chain[i].Text = l.named(p.Inspector.Chain[i].Text)
+		}
+	}
 	p.Change = cmp.Or(l.change(), p.Change)
 }

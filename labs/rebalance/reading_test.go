@@ -1,8 +1,15 @@
 package rebalance
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/labs"
 )
 
 // What the page says at addresses where more than one thing goes on.
@@ -173,5 +180,29 @@ func TestActionsOfFailedMember(t *testing.T) {
 	}
 	if strings.Contains(text, "do-leave-billing-01") {
 		t.Errorf("billing-01 has ended and is to leave:\n%s", text)
+	}
+}
+
+// The causes of an event name members as the page does, not by the ids that they gave themselves.
+func TestCausesNameMembers(t *testing.T) {
+	const query = "protocol=consumer&do=5:start+billing-03&t=20"
+	member, bumped := kafka.MemberID(""), uint64(0)
+	for e := range replayed(t, query).Cluster.Journal().Backward() {
+		switch b := e.Body.(type) {
+		case journal.ConsumerMemberJoined:
+			member = cmp.Or(member, b.Member)
+		case journal.GroupEpochBumped:
+			bumped = max(bumped, e.Seq)
+		}
+	}
+	p, err := labs.NewRuns(1<<28).Page(context.Background(), replayed(t, fmt.Sprintf("%s&why=%d", query, bumped)).Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Inspector.Chain) < 3 {
+		t.Fatalf("%d causes", len(p.Inspector.Chain))
+	}
+	if text := p.Inspector.Chain[0].Text; !strings.Contains(text, "billing-03 joined") || strings.Contains(text, string(member)) {
+		t.Errorf("member %s; the event is told as %q", member, text)
 	}
 }
