@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,8 +23,8 @@ import (
 // there is nothing between c's offsets, nothing is done. now is this broker's clock. The caller keeps Checkpoint
 // in cleaner-offset-checkpoint.
 //
-// An error means that a segment or a .txnindex holds something that cannot be read. Segments before it may have
-// been cleaned; Kafka leaves such a log alone from then on.
+// An error means that a segment or a .txnindex holds something that cannot be read, or is [ErrIndexFull]. Segments
+// before it may have been cleaned; Kafka leaves such a log alone from then on.
 //
 // Simplified: batches that were compressed are compressed again by the lab's own codecs. What they write, Kafka
 // reads, but its own bytes differ.
@@ -108,7 +109,7 @@ func (c *cleaning) cleanGroup(first, n int) error {
 		if k+1 < n {
 			end = group[k+1].base
 		}
-		aborted, err := l.abortedTransactions(first+k, s.base, end)
+		aborted, err := l.abortedTransactions(first+k, end)
 		if err != nil {
 			return err
 		}
@@ -121,16 +122,26 @@ func (c *cleaning) cleanGroup(first, n int) error {
 	}
 	report.BytesAfter = len(c.out)
 	c.done.Groups = append(c.done.Groups, report)
-	cleaned := l.writeCleaned(group[0].base, c.out, c.transactions.kept, c.now)
+	cleaned, err := l.writeCleaned(group[0].base, c.out, c.transactions.kept, c.now)
+	if err != nil {
+		return err
+	}
 	cleaned.modified = group[n-1].modified
 	l.swap(cleaned, first, n, c.now)
 	return nil
 }
 
+// ErrIndexFull says that the index entries of a cleaned segment do not fit into segment.index.bytes. The sizes of
+// the old ones are looked at before, but a time index that is not closed yet has room for one entry less. Kafka's
+// cleaner fails at the same place. It takes a segment.index.bytes that is very small.
+//
+// Source: TimeIndex.maybeAppend, OffsetIndex.append.
+var ErrIndexFull = errors.New("the index entries of a cleaned segment do not fit into segment.index.bytes")
+
 // writeCleaned makes the files of a cleaned segment, with indexes by the rule of an append, and syncs them.
 //
 // Source: UnifiedLog.createNewCleanedSegment, Cleaner.cleanInto.
-func (l *Log) writeCleaned(base kafka.Offset, batches []byte, aborted []AbortedTransaction, now kafka.Timestamp) segment {
+func (l *Log) writeCleaned(base kafka.Offset, batches []byte, aborted []AbortedTransaction, now kafka.Timestamp) (segment, error) {
 	create := func(suffix string) simdisk.File {
 		return l.disk.Create(l.dir + "/" + SegmentFileName(base, suffix) + CleanedSuffix)
 	}
@@ -143,7 +154,13 @@ func (l *Log) writeCleaned(base kafka.Offset, batches []byte, aborted []AbortedT
 			panic(fmt.Sprintf("storage: %s: cleaned batch at byte %d: %v", l.dir, position, err))
 		}
 		a := Appended{LastOffset: b.LastOffset(), Position: position, Bytes: b.Size()}
+		offsetsFull := s.offsetEntries(l.disk) >= l.config.SegmentIndexBytes/offsetEntrySize
+		timesFull := s.timeEntries(l.disk) >= l.config.SegmentIndexBytes/timeEntrySize-1
 		s.noteAppended(l.disk, &a, b.MaxTimestamp, l.config.IndexIntervalBytes)
+		if a.IndexEntry != nil && (offsetsFull || timesFull) {
+			s.remove(l.disk)
+			return s, ErrIndexFull
+		}
 		position += b.Size()
 	}
 	s.becomeInactive(l.disk)
@@ -156,7 +173,7 @@ func (l *Log) writeCleaned(base kafka.Offset, batches []byte, aborted []AbortedT
 		l.disk.Append(index, entries)
 		l.disk.Sync(index)
 	}
-	return s
+	return s, nil
 }
 
 // swap puts a cleaned segment in the place of the n sealed ones from number first on. The snapshots of the
@@ -171,7 +188,7 @@ func (l *Log) swap(cleaned segment, first, n int, now kafka.Timestamp) {
 	}
 	l.renameSegment(cleaned.base, SwapSuffix, "")
 	for i := 1; i < n; i++ {
-		l.giveUp(old[i].base, ProducerSnapshotSuffix, now)
+		l.giveUpSnapshot(old[i].base, now)
 	}
 	l.sealed = slices.Concat(l.sealed[:first], []segment{cleaned}, l.sealed[first+n:])
 }

@@ -66,23 +66,32 @@ func (l *Log) RemoveDeletedFiles(now kafka.Timestamp) (removed []string) {
 	return removed
 }
 
-// giveUp gives one of the log's files the suffix .deleted, if there is one of that name, and notes when it is to be
-// removed.
-func (l *Log) giveUp(base kafka.Offset, suffix string, now kafka.Timestamp) {
-	path := l.dir + "/" + SegmentFileName(base, suffix)
-	if file, exists := l.disk.Open(path); exists {
-		l.disk.Rename(file, path+DeletedSuffix)
-		l.deletions = append(l.deletions, deletion{path + DeletedSuffix, now + kafka.Timestamp(l.config.FileDeleteDelayMillis)})
-	}
-}
-
-// giveUpSegment does so with the files of a segment.
+// giveUpSegment gives the files of a segment the suffix .deleted, and notes when they are to be removed: also a
+// .txnindex that is not there, as another one may come to have that name.
 //
-// Source: LocalLog.deleteSegmentFiles, LogSegment.changeFileSuffixes.
+// Source: LocalLog.deleteSegmentFiles, LogSegment.changeFileSuffixes and deleteIfExists.
 func (l *Log) giveUpSegment(base kafka.Offset, now kafka.Timestamp) {
 	for _, suffix := range []string{LogSuffix, OffsetIndexSuffix, TimeIndexSuffix, TransactionIndexSuffix} {
 		l.giveUp(base, suffix, now)
 	}
+}
+
+// giveUpSnapshot does so with the snapshot of the producers at the base offset of a segment that is gone, if there is
+// one.
+//
+// Source: UnifiedLog.deleteProducerSnapshots, ProducerStateManager.removeAndMarkSnapshotForDeletion.
+func (l *Log) giveUpSnapshot(base kafka.Offset, now kafka.Timestamp) {
+	if _, exists := l.disk.Open(l.dir + "/" + SegmentFileName(base, ProducerSnapshotSuffix)); exists {
+		l.giveUp(base, ProducerSnapshotSuffix, now)
+	}
+}
+
+func (l *Log) giveUp(base kafka.Offset, suffix string, now kafka.Timestamp) {
+	path := l.dir + "/" + SegmentFileName(base, suffix)
+	if file, exists := l.disk.Open(path); exists {
+		l.disk.Rename(file, path+DeletedSuffix)
+	}
+	l.deletions = append(l.deletions, deletion{path + DeletedSuffix, now + kafka.Timestamp(l.config.FileDeleteDelayMillis)})
 }
 
 // removeLeftovers removes what a broker that stopped had given up or not finished.

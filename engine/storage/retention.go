@@ -227,7 +227,7 @@ func (l *Log) deleteOldest(n int, now kafka.Timestamp) (rolledAt kafka.Offset) {
 		l.giveUpSegment(l.sealed[i].base, now)
 	}
 	for i := range n {
-		l.giveUp(l.sealed[i].base, ProducerSnapshotSuffix, now)
+		l.giveUpSnapshot(l.sealed[i].base, now)
 	}
 	l.sealed = l.sealed[n:]
 	return rolledAt
