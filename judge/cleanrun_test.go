@@ -25,6 +25,7 @@ type cleanRun struct {
 	log        *storage.Log
 	now        kafka.Timestamp
 	mark       kafka.Offset // the high watermark, which only rises
+	placed     bool         // Kafka knows where in the files the high watermark is
 	checkpoint kafka.Offset
 	bounds     []kafka.Offset // between the batches
 	producers  map[kafka.ProducerID]*writer
@@ -107,7 +108,7 @@ func cleanSettingsOf(c storage.Config) string {
 // step does one thing to the log.
 func (r *cleanRun) step() {
 	r.now += kafka.Timestamp(r.rnd.IntN(40))
-	switch draw := r.rnd.IntN(30); {
+	switch draw := r.rnd.IntN(34); {
 	case draw < 20:
 		r.follow()
 	case draw < 21:
@@ -126,6 +127,16 @@ func (r *cleanRun) step() {
 	case draw < 29:
 		r.log.RemoveDeletedFiles(r.now)
 		r.ask("ok", "remove %d", r.now)
+	case draw < 32:
+		r.read()
+	case draw < 33:
+		target := r.now - kafka.Timestamp(r.rnd.IntN(1000))
+		found, err := r.log.OffsetForTimestamp(target)
+		if err != nil {
+			panic(err)
+		}
+		r.done["lookup by time"]++
+		r.ask(fmt.Sprint(found.Offset, found.Timestamp), "time %d", target)
 	default:
 		if r.rnd.IntN(4) == 0 {
 			r.restart()
@@ -241,6 +252,7 @@ func (r *cleanRun) noteAborted(a storage.AbortedTransaction) {
 // advance moves the high watermark up.
 func (r *cleanRun) advance(to kafka.Offset) {
 	r.mark = max(r.mark, to)
+	r.placed = r.mark == r.log.LogEndOffset()
 	var left []decidedTransaction
 	for _, d := range r.decided {
 		if d.marker >= r.mark {
@@ -272,16 +284,39 @@ func (r *cleanRun) stable() kafka.Offset {
 		stable = min(stable, d.first)
 	}
 	if start := r.log.LogStartOffset(); stable < start {
-		read, err := r.log.Read(start, 0, r.log.LogEndOffset(), true)
-		if err != nil {
-			panic(err)
-		}
-		if first, err := record.Parse(read.Bytes); err == nil {
-			return min(first.BaseOffset, r.mark)
-		}
-		return r.mark
+		return min(r.batchAt(start), r.mark)
 	}
 	return stable
+}
+
+// batchAt is the base offset of the batch that holds an offset or is the next behind it.
+func (r *cleanRun) batchAt(offset kafka.Offset) kafka.Offset {
+	read, err := r.log.Read(offset, 0, r.log.LogEndOffset(), true)
+	if err != nil {
+		panic(err)
+	}
+	if first, err := record.Parse(read.Bytes); err == nil {
+		return first.BaseOffset
+	}
+	return r.log.LogEndOffset()
+}
+
+// read fetches up to the high watermark, sometimes from outside the log. If the high watermark lies in a gap, Kafka
+// moves it to the batch behind when it first looks where that is.
+func (r *cleanRun) read() {
+	if !r.placed {
+		r.mark, r.placed = r.batchAt(r.mark), true
+	}
+	start := r.log.LogStartOffset()
+	from := max(0, start-2+kafka.Offset(r.rnd.IntN(int(r.log.LogEndOffset()-start)+4)))
+	maxBytes, minOneMessage := r.oneOf(0, 200, r.rnd.IntN(3000)), r.rnd.IntN(2) == 0
+	read, err := r.log.Read(from, maxBytes, r.mark, minOneMessage)
+	said := fmt.Sprintf("x%x", read.Bytes)
+	if err != nil {
+		said = codeOf(err)
+	}
+	r.done["read"]++
+	r.ask(said, "read %d %d %t", from, maxBytes, minOneMessage)
 }
 
 // retain deletes old segments.

@@ -20,16 +20,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.record.DefaultRecordBatch;
+import org.apache.kafka.common.record.FileRecords;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.MutableRecordBatch;
 import org.apache.kafka.common.record.Record;
 import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.util.Scheduler;
 import org.apache.kafka.storage.internals.log.Cleaner;
 import org.apache.kafka.storage.internals.log.CleanerStats;
+import org.apache.kafka.storage.internals.log.FetchDataInfo;
 import org.apache.kafka.storage.internals.log.LogCleanerManager;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
@@ -56,6 +60,8 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  *   checkpoint                           what is in cleaner-offset-checkpoint, or none
  *   remove NOW                           ok, after what has waited long enough has been removed
  *   restart NOW                          ok, after a clean shutdown and a start
+ *   read OFFSET MAX-BYTES ONE            BYTES-IN-HEX, or the error's name; up to the high watermark
+ *   time TIMESTAMP                       OFFSET TIMESTAMP, each -1 if there is none
  *   files                                NAME:CONTENT-IN-HEX for each file of the directory
  *   records                              for each segment its batches, header fields and records, decompressed
  */
@@ -120,6 +126,11 @@ public class Cleaning {
                 load(true);
                 log.updateHighWatermark(log.logEndOffset());
                 return "ok";
+            case "read":
+                return read(Long.parseLong(words[1]), Integer.parseInt(words[2]), Boolean.parseBoolean(words[3]));
+            case "time":
+                return log.fetchOffsetByTimestamp(Long.parseLong(words[1]), Optional.empty()).timestampAndOffsetOpt()
+                    .map(found -> found.offset + " " + found.timestamp).orElse("-1 -1");
             case "files":
                 return files();
             case "records":
@@ -185,6 +196,19 @@ public class Cleaning {
         }
         manager.doneCleaning(log.topicPartition(), log.parentDirFile(), done.getKey());
         return known + done.getKey();
+    }
+
+    private static String read(long offset, int maxBytes, boolean minOneMessage) throws Exception {
+        FetchDataInfo read;
+        try {
+            read = log.read(offset, maxBytes, FetchIsolation.HIGH_WATERMARK, minOneMessage);
+        } catch (OffsetOutOfRangeException e) {
+            return "OFFSET_OUT_OF_RANGE";
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(read.records.sizeInBytes());
+        if (read.records instanceof FileRecords)
+            ((FileRecords) read.records).readInto(bytes, 0);
+        return "x" + HEX.formatHex(bytes.array());
     }
 
     /** Says when the file was last written: a file system would ask the machine's clock. */
