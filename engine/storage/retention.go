@@ -183,8 +183,12 @@ func (l *Log) ask(rule RetentionRule, c *SegmentCheck, s *segment, active bool, 
 	case RetentionSize:
 		c.Value, c.Limit = int64(excess), int64(c.Bytes)
 		holds = excess >= c.Bytes
-		c.Why = fmt.Sprintf("size %s - retention.bytes %s = %s %s %s bytes of the segment", kafka.Thousands(excess+l.config.RetentionBytes),
+		size := excess + l.config.RetentionBytes
+		c.Why = fmt.Sprintf("size %s - retention.bytes %s = %s %s %s bytes of the segment", kafka.Thousands(size),
 			kafka.Thousands(l.config.RetentionBytes), kafka.Thousands(excess), relation(holds, "≥", "<"), kafka.Thousands(c.Bytes))
+		if excess < 0 {
+			c.Why = fmt.Sprintf("size %s < retention.bytes %s", kafka.Thousands(size), kafka.Thousands(l.config.RetentionBytes))
+		}
 	case RetentionTime:
 		c.Value, c.Limit = int64(now-s.largestTimestamp()), int64(l.config.RetentionMillis)
 		holds = c.Value > c.Limit
