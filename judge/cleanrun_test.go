@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"strings"
 
@@ -171,6 +172,10 @@ func (r *cleanRun) follow() {
 		if r.rnd.IntN(10) == 0 {
 			record.StampLogAppendTime(batch, r.now)
 		}
+	}
+	if r.rnd.IntN(30) == 0 { // bits that mean nothing are cleared when the batch is written anew
+		batch[21] |= 0x80
+		binary.BigEndian.PutUint32(batch[17:], crc32.Checksum(batch[21:], crc32.MakeTable(crc32.Castagnoli)))
 	}
 	record.Stamp(batch, next, 0)
 	began, open := r.openTransactions()[id]

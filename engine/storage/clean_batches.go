@@ -77,9 +77,16 @@ func (c *cleaning) cleanBatch(b *record.Batch) error {
 	return err
 }
 
+// usedAttributes are the bits of a batch's attributes that mean something. Kafka writes no others.
+//
+// Source: DefaultRecordBatch.computeAttributes.
+const usedAttributes record.Attributes = 0x7f
+
 // write adds a batch with other records to out.
 func (c *cleaning) write(b *record.Batch, records []record.Record, horizon kafka.Timestamp) error {
-	batch, err := record.Retain(*b, records, horizon)
+	header := *b
+	header.Attributes &= usedAttributes
+	batch, err := record.Retain(header, records, horizon)
 	c.out = append(c.out, batch...)
 	return err
 }

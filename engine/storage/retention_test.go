@@ -200,30 +200,33 @@ func TestDeletedFiles(t *testing.T) {
 
 // The bounds of the settings are Kafka's.
 func TestCleanupSettings(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		"": func(c *Config) {
+	for _, tc := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"", func(c *Config) {
 			c.RetentionBytes, c.RetentionMillis, c.FileDeleteDelayMillis, c.DeleteRetentionMillis = -7, -1, 0, 0
-		},
-		"\x00": func(c *Config) {
+		}},
+		{"", func(c *Config) {
 			c.MinCleanableDirtyRatio, c.MinCompactionLagMillis, c.MaxCompactionLagMillis = 1, 5, 5
-		},
-		"retention.ms is -2, allowed are -1 to 9223372036854775807":                   func(c *Config) { c.RetentionMillis = -2 },
-		"file.delete.delay.ms is -1, allowed are 0 to 9223372036854775807":            func(c *Config) { c.FileDeleteDelayMillis = -1 },
-		"delete.retention.ms is -1, allowed are 0 to 9223372036854775807":             func(c *Config) { c.DeleteRetentionMillis = -1 },
-		"min.compaction.lag.ms is -1, allowed are 0 to 9223372036854775807":           func(c *Config) { c.MinCompactionLagMillis = -1 },
-		"min.compaction.lag.ms is 6, more than max.compaction.lag.ms 5":               func(c *Config) { c.MinCompactionLagMillis, c.MaxCompactionLagMillis = 6, 5 },
-		"min.cleanable.dirty.ratio is 1.5, allowed are 0 to 1":                        func(c *Config) { c.MinCleanableDirtyRatio = 1.5 },
-		"min.cleanable.dirty.ratio is NaN, allowed are 0 to 1":                        func(c *Config) { c.MinCleanableDirtyRatio = math.NaN() },
-		"log.cleaner.dedupe.buffer.size is 47, allowed are 48 to 9223372036854775807": func(c *Config) { c.DedupeBufferBytes = 47 },
+		}},
+		{"retention.ms is -2, allowed are -1 to 9223372036854775807", func(c *Config) { c.RetentionMillis = -2 }},
+		{"file.delete.delay.ms is -1, allowed are 0 to 9223372036854775807", func(c *Config) { c.FileDeleteDelayMillis = -1 }},
+		{"delete.retention.ms is -1, allowed are 0 to 9223372036854775807", func(c *Config) { c.DeleteRetentionMillis = -1 }},
+		{"min.compaction.lag.ms is -1, allowed are 0 to 9223372036854775807", func(c *Config) { c.MinCompactionLagMillis = -1 }},
+		{"min.compaction.lag.ms is 6, more than max.compaction.lag.ms 5", func(c *Config) { c.MinCompactionLagMillis, c.MaxCompactionLagMillis = 6, 5 }},
+		{"min.cleanable.dirty.ratio is 1.5, allowed are 0 to 1", func(c *Config) { c.MinCleanableDirtyRatio = 1.5 }},
+		{"min.cleanable.dirty.ratio is NaN, allowed are 0 to 1", func(c *Config) { c.MinCleanableDirtyRatio = math.NaN() }},
+		{"log.cleaner.dedupe.buffer.size is 47, allowed are 48 to 9223372036854775807", func(c *Config) { c.DedupeBufferBytes = 47 }},
 	} {
 		config := DefaultConfig()
-		change(&config)
+		tc.change(&config)
 		got := ""
 		if err := config.Validate(); err != nil {
 			got = err.Error()
 		}
-		if got != strings.Trim(want, "\x00") {
-			t.Errorf("%q, want %q", got, want)
+		if got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
 }
