@@ -78,7 +78,8 @@ func (b *Broker) logConfig(topic string) storage.Config {
 		return b.config.Log
 	}
 	c := storage.DefaultConfig()
-	c.SegmentBytes, c.Compact, c.Sabotage = b.config.OffsetsTopicSegmentBytes, true, b.config.Log.Sabotage
+	c.SegmentBytes, c.Sabotage = b.config.OffsetsTopicSegmentBytes, b.config.Log.Sabotage
+	c.Compact, c.Delete = true, false
 	return c
 }
 

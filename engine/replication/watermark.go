@@ -107,7 +107,7 @@ func (r *Replica) DeleteRecords(upTo kafka.Offset) (asked, from kafka.Offset, er
 	switch {
 	case r.role != Leader:
 		return upTo, from, &storage.Refusal{Err: kerr.NotLeaderForPartition, Why: "this replica does not lead"}
-	case r.Log.Config().Compact:
+	case r.Log.Config().Compact && !r.Log.Config().Delete:
 		return upTo, from, &storage.Refusal{Err: kerr.PolicyViolation, Why: "cleanup.policy does not contain delete"}
 	case upTo < 0 || upTo > r.highWatermark:
 		return upTo, from, &storage.Refusal{Err: kerr.OffsetOutOfRange, Why: fmt.Sprintf("offset %d is not between 0 and the high watermark %s", upTo, kafka.Thousands(r.highWatermark))}

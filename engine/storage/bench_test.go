@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"loglab/engine/kafka"
@@ -143,4 +144,38 @@ func BenchmarkClone(b *testing.B) {
 			log.Clone(clone)
 		}
 	}
+}
+
+// BenchmarkClean measures one cleaning of a log of small records in uncompressed batches of 16 KiB, with as many
+// keys as a tenth of the records. The log is made while the clock stands still.
+func BenchmarkClean(b *testing.B) {
+	const records, perBatch = 100_000, 150
+	config := DefaultConfig()
+	config.Compact, config.SegmentBytes = true, 1<<20
+	original := New(new(simdisk.Disk), "orders-0", config, startTime)
+	value := benchValue(100)
+	for n := 0; n < records; n += perBatch {
+		builder := record.NewBuilder(record.Options{})
+		for i := range perBatch {
+			builder.Append(startTime, fmt.Appendf(nil, "user-%d", (n+i)*7919%(records/10)), value)
+		}
+		batch, err := builder.Build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := original.Append(batch, 0, startTime); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	read := 0
+	for b.Loop() {
+		l := original.Clone(original.disk.Clone())
+		done, err := l.Clean(l.Cleanable(kafka.NoOffset, l.LogEndOffset(), startTime), startTime)
+		if err != nil {
+			b.Fatal(err)
+		}
+		read += done.RecordsRead
+	}
+	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "records/s")
 }

@@ -23,6 +23,9 @@ const (
 	// LogStartOffsetCheckpoint is the name of the file with the log start offsets that lie above the first segment's base
 	// offset, written every log.flush.start.offset.checkpoint.interval.ms, 60 s.
 	LogStartOffsetCheckpoint = "log-start-offset-checkpoint"
+	// CleanerOffsetCheckpoint is the name of the file that says for each compacted log where its dirty part begins,
+	// written after each cleaning.
+	CleanerOffsetCheckpoint = "cleaner-offset-checkpoint"
 	// CleanShutdownFile is the name of the file that a broker leaves when it has closed all logs, and removes
 	// when it has loaded them again.
 	CleanShutdownFile = ".kafka_cleanshutdown"

@@ -1,7 +1,8 @@
 // Package storage models the log of one partition on one broker: segment files with their offset and
 // time index, the leader's checks before it appends, what is known of each producer, the rule by which a
 // new segment begins, the lookups by offset and by time, truncation, and what happens when a broker stops
-// and starts. The files are Kafka's, byte for byte.
+// and starts; how old segments are deleted, and how a compacted log is cleaned. The files are Kafka's, byte for
+// byte.
 //
 //	orders-0/00000000000000000000.log        batches, one after another
 //	orders-0/00000000000000000000.index      offset → position, sparse
@@ -9,6 +10,7 @@
 //	orders-0/00000000000000000120.log        the next segment, named after its first offset
 //	orders-0/00000000000000000120.snapshot   what was known of the producers before offset 120
 //	…
+//	orders-0/00000000000000000000.log.deleted  a file that is no more part of the log, until it is removed
 //	orders-0/leader-epoch-checkpoint         where each leader epoch began, as text
 //
 // [Log.Append] is the leader's append: it checks a producer's batch, gives it offsets and the leader
@@ -21,6 +23,11 @@
 // [Open] makes a log of what a stop left on the disk, and says in [Recovered] what it had to drop;
 // [Log.Close] makes that stop a clean one.
 //
+// [Log.DeleteOldSegments] holds the segments against the rules of retention and says of each why it goes or
+// stays. [Log.Cleanable] says what the cleaner could do with a log and whether it is worth it, [Filthiest] which of
+// several logs it takes, [Log.Clean] does it and says what became of each batch and record. Both leave files behind
+// that [Log.RemoveDeletedFiles] removes later. A broker calls them by its timers and keeps the cleaner's checkpoint.
+//
 // # Invariants
 //
 //   - Log start offset ≤ log end offset. Segments are sorted by base offset; the last is active and
@@ -29,14 +36,18 @@
 //   - The caller's batch is never written: it may be a frozen message.
 //   - An append that is refused changes nothing, but that one refused for its producer may have begun a
 //     segment and a leader epoch.
-//   - A Log does nothing by itself. It has no timer: without an append no segment rolls.
+//   - A Log does nothing by itself. It has no timer: without an append no segment rolls, but for the one check of
+//     retention that finds all segments too old.
+//   - Cleaning keeps the last value of every key, the offsets of all records it keeps, and the log end offset.
+//     It never touches the active segment, nor a record at its bound or above.
 //   - Clone only reads its receiver, so a log that nobody changes may be cloned by several at once.
 //
 // # Left out
 //
-// Appends by coordinators, the high watermark, retention and compaction. Of transactions a log knows which
-// producer has one open, but a leader does not ask whether one was begun, and .txnindex is not written; its
-// format is here ([ParseTransactionIndex]).
+// Appends by coordinators and the high watermark: who deletes or cleans says how far the log is replicated and
+// stable. Of transactions a log knows which producer has one open, but a leader does not ask whether one was begun,
+// and an append does not write .txnindex. The cleaner goes by the .txnindex files that are there and writes those
+// of its segments; the format is here ([ParseTransactionIndex]).
 //
 // Simplified: partition.metadata, the file that holds the topic id, is not written.
 //

@@ -22,6 +22,12 @@ const (
 	// ProducerSnapshotSuffix ends the name of a snapshot of the producers; its number is the offset up to
 	// which it holds, exclusive.
 	ProducerSnapshotSuffix = ".snapshot"
+	// DeletedSuffix is added to the name of a file whose segment is no more part of the log, until it is removed.
+	DeletedSuffix = ".deleted"
+	// CleanedSuffix is added to the names of a segment's files while the cleaner writes it.
+	CleanedSuffix = ".cleaned"
+	// SwapSuffix is added to them when they are written, until the files that they replace have their new names.
+	SwapSuffix = ".swap"
 	// LeaderEpochCheckpoint is the name of the text file that says where each leader epoch began.
 	LeaderEpochCheckpoint = "leader-epoch-checkpoint"
 )

@@ -26,6 +26,7 @@ type Log struct {
 	active    segment   // behind all sealed ones
 	epochs    []EpochEntry
 	producers producers
+	deletions []deletion // files that wait to be removed; elements never change, because clones share them
 }
 
 // New makes the files of an empty log in directory dir of disk: the first segment with base offset 0
@@ -48,6 +49,7 @@ func (l *Log) Clone(disk *simdisk.Disk) *Log {
 	clone.disk = disk
 	clone.sealed = slices.Clip(l.sealed)
 	clone.epochs = slices.Clip(l.epochs)
+	clone.deletions = slices.Clip(l.deletions)
 	clone.producers.states = slices.Clone(l.producers.states)
 	return &clone
 }

@@ -45,6 +45,7 @@ func Open(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp, cl
 		panic("storage: " + dir + ": " + err.Error())
 	}
 	l := &Log{disk: disk, dir: dir, config: config, clock: now}
+	l.removeLeftovers()
 	l.loadLeaderEpochs()
 	segments, unindexed := l.loadSegments(now)
 	recovered := Recovered{}

@@ -66,7 +66,7 @@ func (l *Log) Read(from kafka.Offset, maxBytes int, upTo kafka.Offset, minOneMes
 	}
 	for i := l.floorSegment(from); i <= len(l.sealed); i++ {
 		s := l.segmentAt(i)
-		if s.lastOffset < from {
+		if s.lastOffset < from || s.lastOffset < s.base { // nothing from there on, or nothing at all
 			continue
 		}
 		first, lookup, err := l.locate(s, from)

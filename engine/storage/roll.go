@@ -59,22 +59,30 @@ type arrival struct {
 // maybeRoll seals the active segment and begins a new one at the first offset of what arrives if that may
 // not go into it.
 //
-// Source: UnifiedLog.maybeRoll, LocalLog.roll.
+// Source: UnifiedLog.maybeRoll.
 func (l *Log) maybeRoll(in arrival, now kafka.Timestamp) *Roll {
 	reason, why := l.shouldRoll(in, now)
 	if reason == 0 {
 		return nil
 	}
-	roll := &Roll{Base: in.base, Reason: reason, Why: why}
-	roll.TimeEntry = l.active.becomeInactive(l.disk)
-	l.producers.end = in.base
-	l.takeProducerSnapshot(&l.producers)
-	l.recoveryPoint = max(l.recoveryPoint, in.base)
 	size := l.active.size(l.disk)
-	l.sealed = append(l.sealed, l.active)
-	l.active = l.createSegment(in.base, now)
+	roll := &Roll{Base: in.base, Reason: reason, Why: why, TimeEntry: l.roll(in.base, now)}
 	l.disk.Reserve(l.active.log, min(size+in.bytes, l.config.SegmentBytes)) // a guess: about what the last one took
 	return roll
+}
+
+// roll seals the active segment, which is not empty or begins below base, and begins an empty one at base. It
+// returns the entry that closes the old one's time index, or nil.
+//
+// Source: UnifiedLog.roll, LocalLog.roll.
+func (l *Log) roll(base kafka.Offset, now kafka.Timestamp) *TimeEntry {
+	entry := l.active.becomeInactive(l.disk)
+	l.producers.end = base
+	l.takeProducerSnapshot(&l.producers)
+	l.recoveryPoint = max(l.recoveryPoint, base)
+	l.sealed = append(l.sealed, l.active)
+	l.active = l.createSegment(base, now)
+	return entry
 }
 
 // shouldRoll says whether the active segment may not take what arrives. Time is told by timestamps: the

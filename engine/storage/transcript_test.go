@@ -23,10 +23,15 @@ import (
 //	epoch epoch=3                                  a leader takes office
 //	read from=3 max=1000 upto=10 min-one           a fetch; upto is the log end offset if left out
 //	timestamp at=+5                                a ListOffsets by time
+//	log-start offset=3                             a DeleteRecords
+//	retain hw=6 now=+100                           a check of old segments; hw is the log end offset if left out
+//	clean stable=6 now=+100                        the cleaner looks at the log; stable is the last stable offset
+//	remove now=+100                                files that were deleted long enough ago go
+//	records                                        what is left in each segment
 //	segments, files, checkpoint, power-loss        what is there
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		story := transcript{}
+		story := transcript{cleaned: kafka.NoOffset}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			commands := map[string]func(*testing.T, *datadriven.TestData) error{
 				"new":        story.new,
@@ -38,6 +43,11 @@ func TestTranscripts(t *testing.T) {
 				"files":      story.files,
 				"checkpoint": story.checkpoint,
 				"power-loss": story.powerLoss,
+				"log-start":  story.logStart,
+				"retain":     story.retain,
+				"clean":      story.clean,
+				"remove":     story.remove,
+				"records":    story.records,
 			}
 			command, known := commands[d.Cmd]
 			if !known {
@@ -54,9 +64,10 @@ func TestTranscripts(t *testing.T) {
 
 // transcript is the log that a story is about.
 type transcript struct {
-	disk *simdisk.Disk
-	log  *Log
-	out  strings.Builder
+	disk    *simdisk.Disk
+	log     *Log
+	cleaned kafka.Offset // the cleaner checkpoint
+	out     strings.Builder
 }
 
 func (s *transcript) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
@@ -90,11 +101,19 @@ func (s *transcript) new(t *testing.T, d *datadriven.TestData) error {
 	config.SegmentIndexBytes = argument(t, d, "segment.index.bytes", config.SegmentIndexBytes)
 	config.IndexIntervalBytes = argument(t, d, "index.interval.bytes", config.IndexIntervalBytes)
 	config.MaxMessageBytes = argument(t, d, "max.message.bytes", config.MaxMessageBytes)
-	config.Compact = argument(t, d, "cleanup.policy", "delete") == "compact"
+	policy := argument(t, d, "cleanup.policy", "delete")
+	config.Compact, config.Delete = strings.Contains(policy, "compact"), strings.Contains(policy, "delete")
+	config.RetentionBytes = argument(t, d, "retention.bytes", config.RetentionBytes)
+	config.RetentionMillis = kafka.Millis(argument(t, d, "retention.ms", int64(config.RetentionMillis)))
+	config.MinCompactionLagMillis = kafka.Millis(argument(t, d, "min.compaction.lag.ms", int64(config.MinCompactionLagMillis)))
+	config.DeleteRetentionMillis = kafka.Millis(argument(t, d, "delete.retention.ms", int64(config.DeleteRetentionMillis)))
+	if ratio, err := strconv.ParseFloat(argument(t, d, "min.cleanable.dirty.ratio", "0.5"), 64); err == nil {
+		config.MinCleanableDirtyRatio = ratio
+	}
 	if argument(t, d, "message.timestamp.type", "CreateTime") == "LogAppendTime" {
 		config.MessageTimestampType = record.LogAppendTime
 	}
-	s.disk = new(simdisk.Disk)
+	s.disk, s.cleaned = new(simdisk.Disk), kafka.NoOffset
 	s.log = New(s.disk, "orders-0", config, startTime)
 	return nil
 }

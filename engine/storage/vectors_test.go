@@ -419,7 +419,9 @@ func TestDefaultConfig(t *testing.T) {
 		SegmentBytes: 1073741824, SegmentMillis: 604800000, SegmentIndexBytes: 10485760, IndexIntervalBytes: 4096,
 		MaxMessageBytes: 1048588, MessageTimestampType: record.CreateTime,
 		TimestampBeforeMaxMillis: math.MaxInt64, TimestampAfterMaxMillis: 3600000,
-		MaxCompactionLagMillis: math.MaxInt64, ProducerIDExpirationMillis: 86400000,
+		Delete: true, RetentionBytes: -1, RetentionMillis: 604800000, FileDeleteDelayMillis: 60000,
+		MinCleanableDirtyRatio: 0.5, MaxCompactionLagMillis: math.MaxInt64, DeleteRetentionMillis: 86400000, DedupeBufferBytes: 134217728,
+		ProducerIDExpirationMillis: 86400000,
 	}
 	if diff := cmp.Diff(want, DefaultConfig()); diff != "" {
 		t.Errorf("defaults (-§2.8 +got):\n%s", diff)

@@ -1,0 +1,98 @@
+//go:build judge
+
+package judge
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loglab/engine/record"
+)
+
+// How much TestCleaning and TestCleaningCompressed ask.
+const (
+	cleanRuns  = 600
+	cleanSteps = 120
+)
+
+// Kafka's UnifiedLog with its LogCleanerManager and Cleaner, and ours, get the same batches and transaction markers,
+// delete old segments and clean at the same times under the same settings. They give the same last stable offsets,
+// log start offsets, ranges to clean and checkpoints, and after each of the latter two have the same files, byte for
+// byte, those that wait to be removed included.
+func TestCleaning(t *testing.T) {
+	compareCleaning(t, func(run *cleanRun) {
+		for step := range cleanSteps {
+			asked := len(run.questions)
+			if run.step(); run.failed {
+				return
+			}
+			if step%10 == 9 || asked < len(run.questions) && changesFiles(run.questions[asked]) {
+				run.files()
+			}
+		}
+	}, 1, cleanRuns)
+}
+
+// changesFiles says that a question does more than append.
+func changesFiles(question string) bool {
+	for _, verb := range []string{"clean", "retain", "remove", "restart"} {
+		if len(question) >= len(verb) && question[:len(verb)] == verb {
+			return true
+		}
+	}
+	return false
+}
+
+// With compression the bytes differ, but a cleaning leaves the same batches with the same records.
+func TestCleaningCompressed(t *testing.T) {
+	compareCleaning(t, func(run *cleanRun) {
+		for range 60 {
+			run.now += 7
+			run.follow()
+		}
+		run.advance(run.log.LogEndOffset())
+		run.clean()
+		run.records()
+	}, int(record.Zstd)+1, 200)
+}
+
+// compareCleaning makes runs and holds them against Kafka.
+func compareCleaning(t *testing.T, do func(*cleanRun), codecs, count int) {
+	rnd := draws(t)
+	root := memoryDir(t)
+	var runs []*cleanRun
+	var questions []string
+	for i := range count {
+		run := newCleanRun(rnd.Split(fmt.Sprint("run ", i)), filepath.Join(root, fmt.Sprint(i), "orders-0"), codecs)
+		do(run)
+		runs = append(runs, run)
+		questions = append(questions, run.questions...)
+	}
+	theirs := answers(t, kafkaProgram(t, "Cleaning"), questions)
+
+	wrong, done := 0, map[string]int{}
+	for i, run := range runs {
+		n := len(run.ours)
+		if at := firstDifference(run.ours, theirs[:n]); at >= 0 {
+			if wrong++; wrong <= mostShown {
+				history := ""
+				for j := max(1, at-12); j <= at; j++ {
+					history += fmt.Sprintf("  %.200s → %.200s\n", run.questions[j], run.ours[j])
+				}
+				t.Errorf("seed %d, run %d, question %d in %s\n%s(-Kafka +ours):\n%s", *seed, i, at,
+					run.questions[0], history, cmp.Diff(fields(theirs[at]), fields(run.ours[at])))
+			}
+		}
+		theirs = theirs[n:]
+		for what, times := range run.done {
+			done[what] += times
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d runs disagree; a run ends with its first disagreement", wrong, count)
+	}
+	t.Logf("%d runs, %d questions: %v", count, len(questions), done)
+}
