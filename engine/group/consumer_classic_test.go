@@ -73,7 +73,11 @@ func TestClassicTimersBeginWhenWritten(t *testing.T) {
 	r.delay, r.fail = 0, errNotEnough
 	c1.topics = []string{"payments"}
 	r.pass(1000)
-	r.wantCode(r.joinsOnce(c1), "COORDINATOR_NOT_AVAILABLE")
+	m = r.joinsOnce(c1)
+	r.wantCode(m, "COORDINATOR_NOT_AVAILABLE")
+	if got := r.answers[m].(*kmsg.JoinGroupResponse).MemberID; got != "" {
+		t.Errorf("the answer names the member %q; Kafka's names none", got)
+	}
 	r.fail = nil
 	if got := r.view("g").Members[1]; got.SessionEnds != v.SessionEnds || got.SyncEnds != v.SyncEnds {
 		t.Errorf("%+v", got)

@@ -319,15 +319,11 @@ func (s *step) failed(d deferred, err *kerr.Error) {
 		if _, fetch := d.request.Request.(*kmsg.OffsetFetchRequest); fetch && told == kerr.CoordinatorNotAvailable {
 			told = kerr.NotCoordinator // which older consumers know
 		}
-		s.refuse(d.request, errorResponse(d.request.Request, told), refusal{d.group, memberIn(d.request.Request), told, why})
+		s.refuseUnwritten(d, told, why)
 	case groupCreated, guarded:
 		if g != nil && g.parks(d.request) {
 			g.settle(d.request)
-			response := errorResponse(d.request.Request, told)
-			if join, is := response.(*kmsg.JoinGroupResponse); is {
-				join.MemberID = "" // as Kafka has it
-			}
-			s.refuse(d.request, response, refusal{d.group, memberIn(d.request.Request), told, why})
+			s.refuseUnwritten(d, told, why)
 		}
 	case leaderSynced:
 		if g != nil {
@@ -338,6 +334,15 @@ func (s *step) failed(d deferred, err *kerr.Error) {
 			s.staticFailed(g, d, told, why)
 		}
 	}
+}
+
+// refuseUnwritten answers a request whose records were not written. As in Kafka, JoinGroup's answer has no member id then.
+func (s *step) refuseUnwritten(d deferred, err *kerr.Error, why string) {
+	response := errorResponse(d.request.Request, err)
+	if join, is := response.(*kmsg.JoinGroupResponse); is {
+		join.MemberID = ""
+	}
+	s.refuse(d.request, response, refusal{d.group, memberIn(d.request.Request), err, why})
 }
 
 // timeOutWrites answers what has waited too long for a write. The records may be written later.
