@@ -47,6 +47,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/lesson", "labs labs/view engine " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
 	{"labs/inspect", "labs labs/view engine " + engineForLabs},
+	{"labs/labtest", "labs labs/view"},
 	{allLabs, "labs labs/inspect labs/view engine " + engineForLabs},
 
 	{"engine/enginetest", "engine/..."},

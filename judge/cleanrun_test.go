@@ -21,7 +21,7 @@ import (
 // cleanRun drives our log as a broker does that cleans it and deletes its old segments, and notes what Kafka's is to
 // be asked and what ours said. Batches come as a follower gets them, so that transactions can end.
 type cleanRun struct {
-	rnd        prng.Rand
+	script
 	disk       simdisk.Disk
 	log        *storage.Log
 	now        kafka.Timestamp
@@ -33,9 +33,7 @@ type cleanRun struct {
 	decided    []decidedTransaction // whose markers are at the high watermark or above
 	codecs     int                  // the number of codecs that are drawn
 	keys       int
-	failed     bool // a cleaning did, and Kafka leaves the log alone from then on
-	questions  []string
-	ours       []string
+	failed     bool           // a cleaning did, and Kafka leaves the log alone from then on
 	done       map[string]int // how often each thing happened
 }
 
@@ -49,7 +47,7 @@ type writer struct {
 type decidedTransaction struct{ first, marker kafka.Offset }
 
 func newCleanRun(rnd prng.Rand, dir string, codecs int) *cleanRun {
-	r := &cleanRun{rnd: rnd, now: startTime, checkpoint: kafka.NoOffset, bounds: []kafka.Offset{0}, codecs: codecs, done: map[string]int{}}
+	r := &cleanRun{script: script{rnd: rnd}, now: startTime, checkpoint: kafka.NoOffset, bounds: []kafka.Offset{0}, codecs: codecs, done: map[string]int{}}
 	r.keys = r.oneOf(2, 5, 30, 200)
 	r.producers = map[kafka.ProducerID]*writer{}
 	for id := range kafka.ProducerID(4) {
@@ -60,13 +58,6 @@ func newCleanRun(rnd prng.Rand, dir string, codecs int) *cleanRun {
 	r.ask("ok", "open %s %d %s", dir, r.now, cleanSettingsOf(config))
 	return r
 }
-
-func (r *cleanRun) ask(ours, question string, args ...any) {
-	r.questions = append(r.questions, fmt.Sprintf(question, args...))
-	r.ours = append(r.ours, ours)
-}
-
-func (r *cleanRun) oneOf(values ...int) int { return values[r.rnd.IntN(len(values))] }
 
 // drawConfig draws settings under which segments roll often and retention and cleaning find something to do.
 func (r *cleanRun) drawConfig() storage.Config {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/group"
@@ -154,23 +153,14 @@ func (w *consumerWorld) step(rnd *prng.Rand) (question, answer string) {
 			until += kafka.Millis(rnd.IntN(100_000))
 		}
 	}
-	for {
-		due, ok := w.c.NextDue()
-		if !ok || due > until {
-			break
-		}
-		w.now = due
-		w.perform(w.c.Tick(w.now, &w.j))
-	}
-	w.now = until
+	w.passTo(until)
 	failing, words := "-", ""
 	w.requests++
 	if len(w.image.Topics) == 0 || rnd.IntN(40) == 0 {
 		words = w.drawTopics(rnd)
 	} else {
 		if rnd.IntN(25) == 0 {
-			w.fail = []*kerr.Error{kerr.NotEnoughReplicas, kerr.MessageTooLarge, kerr.NotLeaderForPartition}[rnd.IntN(3)]
-			failing = strings.Replace(w.fail.Message, "NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER", 1)
+			failing = w.failWrite(rnd)
 		}
 		c := w.clients[rnd.IntN(len(w.clients))]
 		var request kmsg.Request
@@ -180,11 +170,7 @@ func (w *consumerWorld) step(rnd *prng.Rand) (question, answer string) {
 		w.perform(w.c.Receive(w.now, m, 0, &w.j))
 		w.fail = nil
 	}
-	texts := make([]string, 0, len(w.answers))
-	for _, n := range slices.Sorted(maps.Keys(w.answers)) {
-		texts = append(texts, w.answers[n])
-	}
-	all, state := strings.Join(texts, "; "), w.state()
+	all, state := w.answered(), w.state()
 	return fmt.Sprintf("%d %s %s %s", until, failing, w.drawnID(all+" "+state), words), all + " | " + strings.Join(w.written, "; ") + " | " + state
 }
 

@@ -83,19 +83,22 @@ func groupRecordText(value group.Value) string {
 
 // GroupCoordinatorRecordSerde reads our records as they are meant and writes the same bytes; and we read those.
 func TestGroupRecords(t *testing.T) {
+	t.Logf("records by type %v", compareRecords(t, drawGroupRecord, groupRecordText))
+}
+
+// compareRecords draws records and holds them against Kafka's, and says how many of each type there were.
+func compareRecords(t *testing.T, draw func(*prng.Rand) group.Value, text func(group.Value) string) map[int16]int {
+	t.Helper()
 	rnd := draws(t)
 	var questions, want []string
 	var records []group.Record
+	kinds := map[int16]int{}
 	for range groupRecords {
-		value := drawGroupRecord(&rnd)
+		value := draw(&rnd)
 		r := value.Encode()
-		bytes := "-"
-		if r.Value != nil {
-			bytes = hex.EncodeToString(r.Value)
-		}
-		line := hex.EncodeToString(r.Key) + " " + bytes
+		line := hex.EncodeToString(r.Key) + " " + hexOrDash(r.Value)
 		questions = append(questions, line)
-		want = append(want, groupRecordText(value)+" | "+line)
+		want = append(want, text(value)+" | "+line)
 		records = append(records, r)
 	}
 	for i, got := range answers(t, kafkaProgram(t, "GroupRecords"), questions) {
@@ -106,12 +109,13 @@ func TestGroupRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		kinds[key.Type]++
 		value, err := group.DecodeValue(key, records[i].Value)
-		if err != nil || groupRecordText(value) != strings.SplitN(got, " | ", 2)[0] {
-			t.Fatalf("record %d: %v\nKafka  %s\nloglab %s", i, err, got, groupRecordText(value))
+		if err != nil || text(value) != strings.SplitN(got, " | ", 2)[0] {
+			t.Fatalf("record %d: %v\nKafka  %s\nloglab %s", i, err, got, text(value))
 		}
 	}
-	t.Logf("%d records", groupRecords)
+	return kinds
 }
 
 // Utils.abs of String.hashCode names the partition of a group.

@@ -132,20 +132,11 @@ func (w *groupWorld) step(rnd *prng.Rand) (question, answer string) {
 			until += kafka.Millis(rnd.IntN(100_000))
 		}
 	}
-	for {
-		due, ok := w.c.NextDue()
-		if !ok || due > until {
-			break
-		}
-		w.now = due
-		w.perform(w.c.Tick(w.now, &w.j))
-	}
-	w.now = until
+	w.passTo(until)
 	w.fail = nil
 	failing := "-"
 	if rnd.IntN(25) == 0 {
-		w.fail = []*kerr.Error{kerr.NotEnoughReplicas, kerr.MessageTooLarge, kerr.NotLeaderForPartition}[rnd.IntN(3)]
-		failing = strings.Replace(w.fail.Message, "NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER", 1)
+		failing = w.failWrite(rnd)
 	}
 	c := w.clients[rnd.IntN(len(w.clients))]
 	request, words := w.draw(rnd, c)
@@ -155,11 +146,35 @@ func (w *groupWorld) step(rnd *prng.Rand) (question, answer string) {
 	w.perform(w.c.Receive(w.now, m, 0, &w.j))
 	w.fail = nil
 	state := w.state()
+	return fmt.Sprintf("%d %s %s", until, failing, words), w.answered() + " | " + strings.Join(w.written, "; ") + " | " + state
+}
+
+// passTo lets time pass, with all timers that are due meanwhile.
+func (w *groupWorld) passTo(until kafka.Millis) {
+	for {
+		due, ok := w.c.NextDue()
+		if !ok || due > until {
+			break
+		}
+		w.now = due
+		w.perform(w.c.Tick(w.now, &w.j))
+	}
+	w.now = until
+}
+
+// failWrite lets the writes of the next request fail, and gives Kafka's name of the error.
+func (w *groupWorld) failWrite(rnd *prng.Rand) string {
+	w.fail = []*kerr.Error{kerr.NotEnoughReplicas, kerr.MessageTooLarge, kerr.NotLeaderForPartition}[rnd.IntN(3)]
+	return strings.Replace(w.fail.Message, "NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER", 1)
+}
+
+// answered gives the answers of a step in the order of their requests.
+func (w *groupWorld) answered() string {
 	texts := make([]string, 0, len(w.answers))
 	for _, n := range slices.Sorted(maps.Keys(w.answers)) {
 		texts = append(texts, w.answers[n])
 	}
-	return fmt.Sprintf("%d %s %s", until, failing, words), strings.Join(texts, "; ") + " | " + strings.Join(w.written, "; ") + " | " + state
+	return strings.Join(texts, "; ")
 }
 
 // perform does what the coordinator wants done.

@@ -21,7 +21,7 @@ const startTime kafka.Timestamp = 1_700_000_000_000
 
 // logRun drives our log, and notes what Kafka's is to be asked and what ours said.
 type logRun struct {
-	rnd        prng.Rand
+	script
 	disk       simdisk.Disk
 	log        *storage.Log
 	now        kafka.Timestamp
@@ -32,13 +32,11 @@ type logRun struct {
 	rolls      []storage.RollReason
 	refusals   map[string]int // by error code
 	duplicates int
-	questions  []string
-	ours       []string
 }
 
 // newLogRun makes an empty log with drawn settings, in which change may still change something.
 func newLogRun(rnd prng.Rand, dir string, change ...func(*storage.Config)) *logRun {
-	r := &logRun{rnd: rnd, now: startTime, bounds: []kafka.Offset{0}, refusals: map[string]int{}}
+	r := &logRun{script: script{rnd: rnd}, now: startTime, bounds: []kafka.Offset{0}, refusals: map[string]int{}}
 	config := r.drawConfig()
 	for _, f := range change {
 		f(&config)
@@ -54,15 +52,6 @@ func newLogRun(rnd prng.Rand, dir string, change ...func(*storage.Config)) *logR
 	}
 	return r
 }
-
-// ask notes a question and our answer.
-func (r *logRun) ask(ours, question string, args ...any) {
-	r.questions = append(r.questions, fmt.Sprintf(question, args...))
-	r.ours = append(r.ours, ours)
-}
-
-// oneOf draws one of the values.
-func (r *logRun) oneOf(values ...int) int { return values[r.rnd.IntN(len(values))] }
 
 // drawConfig draws settings under which segments roll for every reason but the offset range.
 func (r *logRun) drawConfig() storage.Config {

@@ -68,6 +68,17 @@ func pairUp[T any](a, b []*T, name func(*T) string, mark func(x, y *T)) {
 	}
 }
 
+// lone marks what only one of the runs has, and says whether there is such.
+func lone[T any](x, y *T, differs func(*T) *bool) bool {
+	switch {
+	case x == nil:
+		*differs(y) = true
+	case y == nil:
+		*differs(x) = true
+	}
+	return x == nil || y == nil
+}
+
 func pointers[T any](list []T) []*T {
 	p := make([]*T, len(list))
 	for i := range list {
@@ -125,34 +136,23 @@ func timeRows(p *view.Picture) (list []*view.TimeRow) {
 }
 
 func markTimeRows(x, y *view.TimeRow) {
-	switch {
-	case x == nil:
-		y.Differs = true
-	case y == nil:
-		x.Differs = true
-	default:
-		differ := x.Note != y.Note || !slices.Equal(x.Runs, y.Runs)
-		x.Differs, y.Differs = differ, differ
+	if lone(x, y, func(v *view.TimeRow) *bool { return &v.Differs }) {
+		return
 	}
+	differ := x.Note != y.Note || !slices.Equal(x.Runs, y.Runs)
+	x.Differs, y.Differs = differ, differ
 }
 
 func markNodes(x, y *view.Node) {
-	switch {
-	case x == nil:
-		y.Differs = true
-	case y == nil:
-		x.Differs = true
-	case x.State != y.State || x.Words != y.Words || !slices.Equal(x.Lines, y.Lines) || !slices.Equal(x.Faults, y.Faults):
-		x.Differs, y.Differs = true, true
+	if lone(x, y, func(v *view.Node) *bool { return &v.Differs }) {
+		return
 	}
+	differ := x.State != y.State || x.Words != y.Words || !slices.Equal(x.Lines, y.Lines) || !slices.Equal(x.Faults, y.Faults)
+	x.Differs, y.Differs = differ, differ
 }
 
 func markReplicas(x, y *view.Replica) {
-	if x == nil || y == nil {
-		if x == nil {
-			x = y
-		}
-		x.Differs = true
+	if lone(x, y, func(v *view.Replica) *bool { return &v.Differs }) {
 		return
 	}
 	markStrips(&x.Strip, &y.Strip)
@@ -161,25 +161,18 @@ func markReplicas(x, y *view.Replica) {
 }
 
 func markCounts(x, y *view.Count) {
-	switch {
-	case x == nil:
-		y.Differs = true
-	case y == nil:
-		x.Differs = true
-	default:
-		x.Differs, y.Differs = x.Number != y.Number, x.Number != y.Number
+	if lone(x, y, func(v *view.Count) *bool { return &v.Differs }) {
+		return
 	}
+	x.Differs, y.Differs = x.Number != y.Number, x.Number != y.Number
 }
 
 func markMembers(x, y *view.Member) {
-	switch {
-	case x == nil:
-		y.Differs = true
-	case y == nil:
-		x.Differs = true
-	case x.State != y.State || x.Text != y.Text:
-		x.Differs, y.Differs = true, true
+	if lone(x, y, func(v *view.Member) *bool { return &v.Differs }) {
+		return
 	}
+	differ := x.State != y.State || x.Text != y.Text
+	x.Differs, y.Differs = differ, differ
 }
 
 // markMessages marks the messages that the others lack: those with the same words are the same.
@@ -197,12 +190,7 @@ func markMessages(list, others []*view.Message) {
 }
 
 func markStrips(x, y *view.Strip) {
-	switch {
-	case x == nil:
-		y.Differs = true
-		return
-	case y == nil:
-		x.Differs = true
+	if lone(x, y, func(v *view.Strip) *bool { return &v.Differs }) {
 		return
 	}
 	x.Differs, y.Differs = x.Owner != y.Owner, x.Owner != y.Owner
@@ -274,12 +262,7 @@ func plainFlags(flags []view.Flag) []view.Flag {
 }
 
 func markTables(x, y *view.Table) {
-	switch {
-	case x == nil:
-		y.Differs = true
-		return
-	case y == nil:
-		x.Differs = true
+	if lone(x, y, func(v *view.Table) *bool { return &v.Differs }) {
 		return
 	}
 	x.Differs, y.Differs = x.Caption != y.Caption, x.Caption != y.Caption

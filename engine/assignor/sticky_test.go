@@ -134,15 +134,19 @@ func movable(group Group, assigned Assignment) (kafka.TopicPartition, bool) {
 // With equal subscriptions members differ by at most one; with others no partition could go to a member
 // from one that has two more.
 func TestStickyIsBalanced(t *testing.T) {
-	sticky := byName(t, "sticky")
+	checkBalanced(t, byName(t, "sticky"))
+}
+
+func checkBalanced(t *testing.T, rule Assignor) {
+	t.Helper()
 	for seed := uint64(1); seed <= 3000; seed++ {
 		rnd := prng.New(seed)
 		group := randomGroup(rnd, true)
 		if seed%2 == 0 {
 			group = equalised(group)
 		}
-		randomClaims(rnd, &group, sticky.Assign)
-		assigned := sticky.Assign(group)
+		randomClaims(rnd, &group, rule.Assign)
+		assigned := rule.Assign(group)
 		if n := spread(assigned); seed%2 == 0 && n > 1 {
 			t.Fatalf("seed %d: members differ by %d: %s", seed, n, format(assigned))
 		}

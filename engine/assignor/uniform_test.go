@@ -85,22 +85,7 @@ func TestUniformCasesWithAnyIDs(t *testing.T) {
 // With equal subscriptions members differ by at most one; with others no partition could go to a member from
 // one that has two more.
 func TestUniformIsBalanced(t *testing.T) {
-	uniform := byName(t, "uniform")
-	for seed := uint64(1); seed <= 3000; seed++ {
-		rnd := prng.New(seed)
-		group := randomGroup(rnd, true)
-		if seed%2 == 0 {
-			group = equalised(group)
-		}
-		randomClaims(rnd, &group, uniform.Assign)
-		assigned := uniform.Assign(group)
-		if n := spread(assigned); seed%2 == 0 && n > 1 {
-			t.Fatalf("seed %d: members differ by %d: %s", seed, n, format(assigned))
-		}
-		if tp, could := movable(group, assigned); could {
-			t.Fatalf("seed %d: %s could move to somebody with two less: %s", seed, tp, format(assigned))
-		}
-	}
+	checkBalanced(t, byName(t, "uniform"))
 }
 
 // What is assigned stays when nothing changes. When a member comes or goes and subscriptions are equal, every

@@ -9,31 +9,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
-	"loglab/engine/kafka"
-	"loglab/engine/prng"
 )
 
 // newAsync makes a seat of a member of the consumer protocol that has sent its heartbeat with epoch 0.
 func newAsync(t *testing.T, change func(*ConsumerConfig)) seat {
 	t.Helper()
-	s := seat{&table{t: t}}
-	s.consumer = newAsyncConsumer(change)
-	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
-	s.tick(0)
-	s.waits("FindCoordinator>b1 Metadata>b1")
-	s.metadata("b1", []int32{1, 1, 1}, []int32{4, 4, 4})
-	s.coordinator("b1")
-	return s
+	return seatOf(t, newAsyncConsumer(change))
 }
 
 func newAsyncConsumer(change func(*ConsumerConfig)) *Consumer {
-	config := DefaultConsumerConfig("orders")
-	config.Group = DefaultConsumerGroupConfig("g")
-	config.Group.AutoCommit = false
-	if change != nil {
-		change(&config)
-	}
-	return NewMember("c0", []kafka.NodeID{"b1"}, 0, config, *prng.New(1))
+	return testMember(configOf(DefaultConsumerGroupConfig("g"), change))
 }
 
 // async makes a seat of a member that is stable in epoch 1, owns partitions and has sent its first fetch, from offset 0.

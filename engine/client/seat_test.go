@@ -22,8 +22,17 @@ type seat struct{ *table }
 // newSeat makes a member that knows topic and coordinator and has sent its first JoinGroup.
 func newSeat(t *testing.T, change func(*ConsumerConfig)) seat {
 	t.Helper()
+	return seatOf(t, testMember(seatConfig(change)))
+}
+
+func testMember(config ConsumerConfig) *Consumer {
+	return NewMember("c0", []kafka.NodeID{"b1"}, 0, config, *prng.New(1))
+}
+
+func seatOf(t *testing.T, consumer *Consumer) seat {
+	t.Helper()
 	s := seat{&table{t: t}}
-	s.consumer = NewMember("c0", []kafka.NodeID{"b1"}, 0, seatConfig(change), *prng.New(1))
+	s.consumer = consumer
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
 	s.tick(0)
 	s.waits("FindCoordinator>b1 Metadata>b1")
@@ -33,8 +42,12 @@ func newSeat(t *testing.T, change func(*ConsumerConfig)) seat {
 }
 
 func seatConfig(change func(*ConsumerConfig)) ConsumerConfig {
+	return configOf(DefaultGroupConfig("g"), change)
+}
+
+func configOf(group GroupConfig, change func(*ConsumerConfig)) ConsumerConfig {
 	config := DefaultConsumerConfig("orders")
-	config.Group = DefaultGroupConfig("g")
+	config.Group = group
 	config.Group.AutoCommit = false
 	if change != nil {
 		change(&config)

@@ -123,24 +123,5 @@ func TestClonesOfTheConsumerProtocolGoOnAlike(t *testing.T) {
 	filled(spec, 0, 20)
 	c := start(t, spec)
 	commands := map[int]string{1: "start c-2", 8: "start c-3", 15: "pause c-1", 20: "crash c-2", 30: "start c-2", 70: "resume c-1", 80: "leave c-3"}
-	for tick := range 100 {
-		clone := c.Clone()
-		for _, one := range []*engine.Cluster{c, clone} {
-			if text, ok := commands[tick]; ok {
-				give(t, one, text)
-			}
-			if err := one.Tick(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		a, b := c.Journal(), clone.Journal()
-		if a.Len() != b.Len() {
-			t.Fatalf("tick %d: %d events and %d", tick, a.Len(), b.Len())
-		}
-		for e := range a.All() {
-			if other, _ := b.At(e.Seq); other.Line() != e.Line() {
-				t.Fatalf("tick %d: %s\n%s", tick, e.Line(), other.Line())
-			}
-		}
-	}
+	goOnAlike(t, c, 100, commands)
 }

@@ -107,7 +107,16 @@ func TestClonesOfGroupsGoOnAlike(t *testing.T) {
 	})
 	c := start(t, spec)
 	commands := map[int]string{2: "crash c-1 before commit", 5: "pause c-2", 9: "start c-1", 14: "resume c-2", 16: "replay c from earliest"}
-	for tick := range 40 {
+	goOnAlike(t, c, 40, commands)
+	if g := group(t, c, "c"); g.Sink.Processed != 20 || g.Sink.Doubled != 0 || g.Offsets[0].Committed != kafka.Offset(20) {
+		t.Errorf("processed %d, doubled %d, %+v", g.Sink.Processed, g.Sink.Doubled, g.Offsets[0])
+	}
+}
+
+// goOnAlike runs a cluster under commands by tick, and in each tick a clone of it, which has the same journal after it.
+func goOnAlike(t *testing.T, c *engine.Cluster, ticks int, commands map[int]string) {
+	t.Helper()
+	for tick := range ticks {
 		clone := c.Clone()
 		for _, one := range []*engine.Cluster{c, clone} {
 			if text, ok := commands[tick]; ok {
@@ -119,17 +128,12 @@ func TestClonesOfGroupsGoOnAlike(t *testing.T) {
 		}
 		a, b := c.Journal(), clone.Journal()
 		if a.Len() != b.Len() {
-			t.Fatalf("tick %d: %d and %d events", tick, a.Len(), b.Len())
+			t.Fatalf("tick %d: %d events and %d", tick, a.Len(), b.Len())
 		}
-		for seq := uint64(1); seq <= uint64(a.Len()); seq++ {
-			x, _ := a.At(seq)
-			y, _ := b.At(seq)
-			if x.Line() != y.Line() {
-				t.Fatalf("tick %d: %s and %s", tick, x.Line(), y.Line())
+		for e := range a.All() {
+			if other, _ := b.At(e.Seq); other.Line() != e.Line() {
+				t.Fatalf("tick %d: %s\n%s", tick, e.Line(), other.Line())
 			}
 		}
-	}
-	if g := group(t, c, "c"); g.Sink.Processed != 20 || g.Sink.Doubled != 0 || g.Offsets[0].Committed != kafka.Offset(20) {
-		t.Errorf("processed %d, doubled %d, %+v", g.Sink.Processed, g.Sink.Doubled, g.Offsets[0])
 	}
 }

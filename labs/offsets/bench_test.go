@@ -3,6 +3,7 @@ package offsets
 import (
 	"testing"
 
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -13,7 +14,7 @@ func BenchmarkBuild(b *testing.B) {
 		"5,000 records": "rate=10&consumers=4&process=10&commit=after-batch&t=500",
 	} {
 		b.Run(name, func(b *testing.B) {
-			f := replayed(b, query)
+			f := labtest.Replay(b, Lab(), query)
 			for b.Loop() {
 				f.View = f.Cluster.View()
 				build(f, &view.Page{})
@@ -26,7 +27,7 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkTick(b *testing.B) {
 	for name, query := range map[string]string{"default": "", "busy": "rate=10&consumers=4&process=10&commit=after-batch"} {
 		b.Run(name, func(b *testing.B) {
-			start := replayed(b, query).Cluster
+			start := labtest.Replay(b, Lab(), query).Cluster
 			c, left := start, 0
 			for b.Loop() {
 				if left == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/labs"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -21,8 +22,8 @@ func TestRandomRunsAreDrawn(t *testing.T) {
 		for _, tick := range []int{r.IntN(10), 10 + r.IntN(20), 30 + r.IntN(30)} {
 			l, p := frame(t, withTick(query, tick))
 			checkPicture(t, l, p)
-			if len(p.Reading) == 0 || strings.Contains(said(p), "%!") {
-				t.Errorf("%s: the reading is %q", l.Address, said(p))
+			if len(p.Reading) == 0 || strings.Contains(labtest.Reading(p), "%!") {
+				t.Errorf("%s: the reading is %q", l.Address, labtest.Reading(p))
 			}
 			openAll(t, l, p)
 		}

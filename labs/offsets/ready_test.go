@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -174,7 +175,7 @@ func TestReadyMadeRuns(t *testing.T) {
 				}
 			}
 			for _, words := range w.says {
-				if got := said(p); !strings.Contains(got, words) {
+				if got := labtest.Reading(p); !strings.Contains(got, words) {
 					t.Errorf("the reading lacks %q:\n%s", words, got)
 				}
 			}

@@ -3,6 +3,8 @@ package offsets
 import (
 	"strings"
 	"testing"
+
+	"loglab/labs/labtest"
 )
 
 // What the reading says of runs in which it is easily wrong.
@@ -20,8 +22,8 @@ func TestReadingIsTrue(t *testing.T) {
 		{"static=on&commit=after-batch&do=2:crash+billing-1&do=4:start+billing-1&t=4", "It was restarted in tick 4: its group.instance.id"},
 		{"static=on&do=3:replay+billing+from+earliest&t=6", "Under way since tick 3: replay billing from earliest."},
 	} {
-		if _, p := frame(t, run.query); !strings.Contains(said(p), run.says) {
-			t.Errorf("%s: the reading lacks %q:\n%s", run.query, run.says, said(p))
+		if _, p := frame(t, run.query); !strings.Contains(labtest.Reading(p), run.says) {
+			t.Errorf("%s: the reading lacks %q:\n%s", run.query, run.says, labtest.Reading(p))
 		}
 	}
 }

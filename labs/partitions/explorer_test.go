@@ -12,23 +12,15 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
-
-// said gives the reading as one text.
-func said(p *view.Page) string {
-	var parts []string
-	for _, paragraph := range p.Reading {
-		parts = append(parts, text(paragraph))
-	}
-	return strings.Join(parts, "\n")
-}
 
 // wants fails unless the reading says every text.
 func wants(t *testing.T, p *view.Page, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
-		if got := said(p); !strings.Contains(got, want) {
+		if got := labtest.Reading(p); !strings.Contains(got, want) {
 			t.Errorf("%s: the reading does not say %q:\n%s", p.Address, want, got)
 		}
 	}
@@ -156,8 +148,8 @@ func TestLegalOrders(t *testing.T) {
 	_, p := frame(t, "partitions=3&consumers=3&keys=0&keyless=round-robin&rate=6&t=3&do=1:stop-sending+p0")
 	wants(t, p, "With the order of each partition kept, these 6 records can be met in 90 orders.")
 	_, p = frame(t, "partitions=1&consumers=3&rate=6&t=3&do=1:stop-sending+p0")
-	if strings.Contains(said(p), "can be met") {
-		t.Errorf("one partition has one order; the reading says:\n%s", said(p))
+	if strings.Contains(labtest.Reading(p), "can be met") {
+		t.Errorf("one partition has one order; the reading says:\n%s", labtest.Reading(p))
 	}
 }
 
@@ -248,8 +240,8 @@ func TestOrderAcrossAPartitionChange(t *testing.T) {
 	if d := drained.View.Destination; d.Late != 0 || d.Processed < 100 || len(drained.View.Partitions) != 6 {
 		t.Errorf("drained: %d of %d events late over %d partitions, want 0 of more than 100 over 6", d.Late, d.Processed, len(drained.View.Partitions))
 	}
-	if strings.Contains(said(p), "came to the destination after a newer one") {
-		t.Errorf("drained: the reading says:\n%s", said(p))
+	if strings.Contains(labtest.Reading(p), "came to the destination after a newer one") {
+		t.Errorf("drained: the reading says:\n%s", labtest.Reading(p))
 	}
 	if after, _ := frame(t, strings.Replace(p.Address[strings.Index(p.Address, "?")+1:], "t=60", "t=140", 1)); after.View.Destination.Late != 0 {
 		t.Errorf("drained, later: %d events late", after.View.Destination.Late)
@@ -388,7 +380,7 @@ func TestKeylessRules(t *testing.T) {
 func lacks(t *testing.T, p *view.Page, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if got := said(p); strings.Contains(got, text) {
+		if got := labtest.Reading(p); strings.Contains(got, text) {
 			t.Errorf("%s: the reading says %q:\n%s", p.Address, text, got)
 		}
 	}

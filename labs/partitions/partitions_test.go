@@ -15,6 +15,7 @@ import (
 	"loglab/engine/record"
 	"loglab/labs"
 	"loglab/labs/inspect"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -100,7 +101,7 @@ func TestParallelism(t *testing.T) {
 		"do=2:pause+c1&t=4":        "3 of 6 consumers work. 2 consumers are idle: c4, c5. Within a group each partition is read by one consumer, and there are only 4 partitions. c1 is paused: nobody else reads what it is assigned.",
 	} {
 		_, p := frame(t, query)
-		if got := text(p.Reading[0]); got != want {
+		if got := strings.TrimSpace(labtest.Text(p.Reading[0])); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", query, got, want)
 		}
 	}
@@ -112,14 +113,6 @@ func TestParallelism(t *testing.T) {
 	if want := []string{"c0 working", "c1 working", "c2 working", "c3 working", "c4 idle", "c5 idle"}; !slices.Equal(states, want) {
 		t.Errorf("members %v, want %v", states, want)
 	}
-}
-
-func text(p view.Paragraph) string {
-	var b strings.Builder
-	for _, s := range p {
-		b.WriteString(s.Text)
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // What a cell says is what stands in the segment's bytes, and every record stands where its key's

@@ -3,6 +3,7 @@ package rebalance
 import (
 	"testing"
 
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -13,7 +14,7 @@ func BenchmarkBuild(b *testing.B) {
 		"largest": "topics=4&partitions=64&rate=25&members=16&assignor=sticky&do=2:leave+billing-16&t=40", "long": newcomer + "&t=2000",
 	} {
 		b.Run(name, func(b *testing.B) {
-			f := replayed(b, query)
+			f := labtest.Replay(b, Lab(), query)
 			for b.Loop() {
 				f.View = f.Cluster.View()
 				build(f, &view.Page{})

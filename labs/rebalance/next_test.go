@@ -9,6 +9,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs/labtest"
 )
 
 var nextBeat = regexp.MustCompile(`The next timer, in tick (\d+): ((?:billing-\d\d(?:, )?)+) sends? a heartbeat`)
@@ -21,13 +22,13 @@ func TestForetoldHeartbeatsAreSent(t *testing.T) {
 	for range runs {
 		query := randomQuery(r)
 		_, p := frame(t, query)
-		found := nextBeat.FindStringSubmatch(said(p))
+		found := nextBeat.FindStringSubmatch(labtest.Reading(p))
 		if found == nil {
 			continue
 		}
 		told++
 		at := atoi(found[1])
-		a := replayed(t, query[:strings.LastIndex(query, "&t=")]+fmt.Sprintf("&t=%d", at))
+		a := labtest.Replay(t, Lab(), query[:strings.LastIndex(query, "&t=")]+fmt.Sprintf("&t=%d", at))
 		sent := map[kafka.NodeID]bool{}
 		for e := range a.Cluster.Journal().Of(kafka.Tick(at)) {
 			if m, is := e.Body.(journal.MessageSent); is && !m.Response && (m.API == "Heartbeat" || m.API == "ConsumerGroupHeartbeat") {

@@ -10,6 +10,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
+	"loglab/labs/labtest"
 )
 
 // What the page says at addresses where more than one thing goes on.
@@ -109,7 +110,7 @@ func TestReading(t *testing.T) {
 		{query: "members=5&partitions=1&do=2:crash+billing-01&t=4", lacks: []string{"1 partition stay "}},
 	} {
 		_, p := frame(t, c.query)
-		text := said(p)
+		text := labtest.Reading(p)
 		for _, words := range c.says {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s: the reading lacks %q:\n%s", c.query, words, text)
@@ -187,7 +188,7 @@ func TestActionsOfFailedMember(t *testing.T) {
 func TestCausesNameMembers(t *testing.T) {
 	const query = "protocol=consumer&do=5:start+billing-03&t=20"
 	member, bumped := kafka.MemberID(""), uint64(0)
-	for e := range replayed(t, query).Cluster.Journal().Backward() {
+	for e := range labtest.Replay(t, Lab(), query).Cluster.Journal().Backward() {
 		switch b := e.Body.(type) {
 		case journal.ConsumerMemberJoined:
 			member = cmp.Or(member, b.Member)
@@ -195,7 +196,7 @@ func TestCausesNameMembers(t *testing.T) {
 			bumped = max(bumped, e.Seq)
 		}
 	}
-	p, err := labs.NewRuns(1<<28).Page(context.Background(), replayed(t, fmt.Sprintf("%s&why=%d", query, bumped)).Address)
+	p, err := labs.NewRuns(1<<28).Page(context.Background(), labtest.Replay(t, Lab(), fmt.Sprintf("%s&why=%d", query, bumped)).Address)
 	if err != nil {
 		t.Fatal(err)
 	}

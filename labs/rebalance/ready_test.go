@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loglab/labs"
+	"loglab/labs/labtest"
 )
 
 // want is what a ready-made run shows at its tick.
@@ -144,7 +145,7 @@ func TestReadyMadeRuns(t *testing.T) {
 					t.Errorf("%s is %s, want %s", c.Name, c.Number, number)
 				}
 			}
-			text := said(p)
+			text := labtest.Reading(p)
 			for _, words := range w.says {
 				if !strings.Contains(text, words) {
 					t.Errorf("the reading lacks %q:\n%s", words, text)

@@ -6,41 +6,16 @@ import (
 	"testing"
 
 	"loglab/labs"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
 // frame replays a query and draws its page.
 func frame(t testing.TB, query string) (*layout, *view.Page) {
 	t.Helper()
-	f, p := replayed(t, query), &view.Page{}
+	f, p := labtest.Replay(t, Lab(), query), &view.Page{}
 	build(f, p)
 	return newLayout(f), p
-}
-
-// replayed gives a run of the lab at its tick.
-func replayed(t testing.TB, query string) labs.Frame {
-	t.Helper()
-	a, err := labs.Parse(Lab(), labs.Pages, query)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	c, err := labs.Replay(a)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return labs.Frame{Address: a, Cluster: c, View: c.View()}
-}
-
-// said gives the reading as one text.
-func said(p *view.Page) string {
-	var b strings.Builder
-	for _, paragraph := range p.Reading {
-		for _, span := range paragraph {
-			b.WriteString(span.Text)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // rowOf gives a row of the timeline as words and its note.

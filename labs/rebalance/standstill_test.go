@@ -12,6 +12,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/replication"
 	"loglab/labs"
+	"loglab/labs/labtest"
 )
 
 // For how long partitions stood still is what views of every tick say: nobody who runs has a position in them.
@@ -263,15 +264,15 @@ func comesTrue(t *testing.T, query string) (n int) {
 		}
 		href := paragraph[2].Href
 		_, fork := frame(t, strings.TrimPrefix(href, "/lab/rebalance?"))
-		if who := strings.Fields(paragraph[0].Text)[1]; !strings.Contains(said(fork), "It began because "+who) {
-			t.Errorf("%s: %s leads to a rebalance for another reason:\n%s", query, href, said(fork))
+		if who := strings.Fields(paragraph[0].Text)[1]; !strings.Contains(labtest.Reading(fork), "It began because "+who) {
+			t.Errorf("%s: %s leads to a rebalance for another reason:\n%s", query, href, labtest.Reading(fork))
 		}
 		ledger := fork.Picture.Ledger
 		words := fmt.Sprintf("%s would move", kafka.Count(atoi(ledger[0].Number), "partition"))
 		if still := atoi(ledger[1].Number); still > 0 {
 			words += fmt.Sprintf(" and %d would stand still for %s", still, strings.SplitN(strings.SplitN(ledger[1].Text, ", ", 2)[1], " in all", 2)[0])
 		}
-		if text := said(p); !strings.Contains(text, words) {
+		if text := labtest.Reading(p); !strings.Contains(text, words) {
 			t.Errorf("%s: %s leads to %q, which is not foretold:\n%s", query, href, words, text)
 		}
 		if strings.Contains(fork.Picture.LedgerTitle, "since") {

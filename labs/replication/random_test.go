@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"loglab/labs"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
@@ -32,8 +33,8 @@ func TestRandomRunsAreDrawn(t *testing.T) {
 					}
 				}
 			}
-			if len(p.Reading) == 0 || strings.Contains(said(p), "%!") {
-				t.Errorf("%s: the reading is %q", f.Address, said(p))
+			if len(p.Reading) == 0 || strings.Contains(labtest.Reading(p), "%!") {
+				t.Errorf("%s: the reading is %q", f.Address, labtest.Reading(p))
 			}
 			if sent := p.Picture.Ledger[0].Number; sent != fmt.Sprint(f.View.Source.Records) && f.View.Source.Records < 1000 {
 				t.Errorf("%s: handed in are %s, the ledger says %d", f.Address, sent, f.View.Source.Records)

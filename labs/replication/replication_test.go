@@ -11,36 +11,16 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
+	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
 
 // frame replays a query and draws its page.
 func frame(t *testing.T, query string) (labs.Frame, *view.Page) {
 	t.Helper()
-	a, err := labs.Parse(Lab(), labs.Pages, query)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	c, err := labs.Replay(a)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	f := labs.Frame{Address: a, Cluster: c, View: c.View()}
-	p := &view.Page{}
+	f, p := labtest.Replay(t, Lab(), query), &view.Page{}
 	build(f, p)
 	return f, p
-}
-
-// said gives the reading as one text.
-func said(p *view.Page) string {
-	var b strings.Builder
-	for _, paragraph := range p.Reading {
-		for _, span := range paragraph {
-			b.WriteString(span.Text)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // number gives a number of the ledger; "" if it is not there.
@@ -192,8 +172,8 @@ func TestReadyMadeRuns(t *testing.T) {
 				}
 			}
 			for _, text := range want.says {
-				if !strings.Contains(said(p), text) {
-					t.Errorf("the reading does not say %q:\n%s", text, said(p))
+				if !strings.Contains(labtest.Reading(p), text) {
+					t.Errorf("the reading does not say %q:\n%s", text, labtest.Reading(p))
 				}
 			}
 		})

@@ -1,0 +1,41 @@
+package labtest
+
+import (
+	"strings"
+	"testing"
+
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// Replay gives a run of a lab at its tick.
+func Replay(t testing.TB, lab *labs.Lab, query string) labs.Frame {
+	t.Helper()
+	a, err := labs.Parse(lab, labs.Pages, query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	c, err := labs.Replay(a)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return labs.Frame{Address: a, Cluster: c, View: c.View()}
+}
+
+// Text gives a paragraph's words.
+func Text(p view.Paragraph) string {
+	var b strings.Builder
+	for _, span := range p {
+		b.WriteString(span.Text)
+	}
+	return b.String()
+}
+
+// Reading gives the reading of a page as one text, a line for a paragraph.
+func Reading(p *view.Page) string {
+	var b strings.Builder
+	for _, paragraph := range p.Reading {
+		b.WriteString(Text(paragraph) + "\n")
+	}
+	return b.String()
+}
