@@ -225,15 +225,16 @@ func TestCopyEmbed(t *testing.T) {
 	b.click("#step")
 	b.waitAddress(explorer + "&do=0:pause+c1&t=1")
 	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text } }, configurable: true }) && true")
+	eval[bool](b, keepNotes)
 	b.click("#copy-embed")
-	b.waitText("#net", "is copied")
+	b.waitFor(noted("is copied"))
 	code := eval[string](b, "window.copied")
 	if want := fmt.Sprintf(`<iframe title="Partition explorer, tick 1" src="%s" `, strings.ReplaceAll(site.url+embedded+"&do=0:pause+c1&t=1", "&", "&amp;")); !strings.HasPrefix(code, want) {
 		t.Errorf("the code is %s, want it to begin with %s", code, want)
 	}
 	eval[bool](b, "Object.defineProperty(navigator, 'clipboard', { value: undefined }) && true") // as on plain HTTP
 	b.click("#copy-embed")
-	b.waitText("#net", "is selected")
+	b.waitFor(noted("is selected"))
 	if got := eval[string](b, "getSelection().toString()"); got != code {
 		t.Errorf("selected is %s, want %s", got, code)
 	}
@@ -263,8 +264,9 @@ func TestCopyLinkInAnEmbed(t *testing.T) {
 	f.ready()
 	f.click("#step")
 	f.untilTick(1)
+	evalIn[bool](f, keepNotes)
 	f.click("#copy")
-	f.until("document.querySelector('#net').textContent.includes('is selected')")
+	f.until(noted("is selected"))
 	if got, want := evalIn[string](f, "document.querySelector('#share-link').value"), h.app+explorer+"&t=1"; got != want {
 		t.Errorf("the link is %s, want %s", got, want)
 	}

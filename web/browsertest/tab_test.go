@@ -196,6 +196,22 @@ func (b *tab) watchTicks() {
 	})()`)
 }
 
+// keepNotes begins to keep every note that the page shows about itself, with the tick it was shown at, in
+// window.notes: a note that ends by itself may be gone between two looks of a test on a busy machine.
+const keepNotes = `(() => {
+	window.notes = []
+	new MutationObserver(() => {
+		const note = document.querySelector('#net').textContent
+		if (note) notes.push({ note, tick: ` + shownTick + ` })
+	}).observe(document.body, { subtree: true, childList: true, characterData: true })
+	return true
+})()`
+
+// noted tells whether the page has shown a note with words since keepNotes.
+func noted(words string) string {
+	return fmt.Sprintf("window.notes.some(n => n.note.includes(%s))", quote(words))
+}
+
 func (b *tab) ticksShown() []int { b.t.Helper(); return eval[[]int](b, "window.ticksShown") }
 
 // ---- waiting
