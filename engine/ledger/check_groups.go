@@ -34,7 +34,7 @@ type groupSeen struct {
 	done        map[kafka.TopicPartition]kafka.Offset // below it all is done, or skipped for a reason; missing: nothing was committed yet
 	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
-	removed     map[kafka.MemberID]bool               // members of the consumer protocol that a coordinator has removed
+	removed     map[kafka.MemberID]kafka.MemberEpoch  // members of the consumer protocol that a coordinator has removed, and in which epoch they are still shown; -1: not seen yet
 	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
 	ended       int                                   // groups of its name that have ended, of which one may still be shown
 	epoch       kafka.GroupEpoch                      // of a group of the consumer protocol, as it was seen last
@@ -66,7 +66,7 @@ func (k *Checker) group(id string) *groupSeen {
 	if g == nil {
 		g = &groupSeen{
 			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
-			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]bool{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.MemberEpoch{},
 		}
 		if k.groups == nil {
 			k.groups = map[string]*groupSeen{}
@@ -110,11 +110,9 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 			g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 		}
 	case journal.MemberRemoved:
-		k.group(body.Group).removed[body.Member] = true
+		k.group(body.Group).removed[body.Member] = -1
 	case journal.StaticMemberReturned:
-		k.group(body.Group).removed[body.Old] = true
-	case journal.ConsumerMemberJoined:
-		delete(k.group(body.Group).removed, body.Member)
+		k.group(body.Group).removed[body.Old] = -1
 	case journal.PartitionsTaken:
 		k.takeOwners(o, e.Node, body)
 	case journal.PositionReset:
@@ -299,17 +297,34 @@ func (k *Checker) checkGroups(o *Observation) {
 
 // checkSessions looks whether every member that does not wait for an answer has a session that can end. In a rebalance
 // it is enough that the phase can: sessions run anew with the next one. A group of the consumer protocol is shown as it
-// is written: who was removed is in it until that is written, too.
+// is written: who was removed is in it until that is written, too, even if it has joined again meanwhile; then it is there
+// in another epoch.
 func (k *Checker) checkSessions(state *GroupState) {
 	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && k.group(state.ID).converts {
 		return
 	}
 	for _, m := range state.Held.Members {
-		going := state.Held.Type == group.Consumer && k.group(state.ID).removed[m.ID]
+		going := state.Held.Type == group.Consumer && k.group(state.ID).isGoing(&m)
 		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 && !going {
 			k.violated(SessionsEnd, kafka.TopicPartition{}, "member %s of group %s waits for nothing, and no timer would remove it", m.ID, state.ID)
 		}
 	}
+}
+
+// isGoing says whether a member is shown only because its removal is not written yet.
+func (g *groupSeen) isGoing(m *group.MemberView) bool {
+	epoch, removed := g.removed[m.ID]
+	switch {
+	case !removed:
+		return false
+	case epoch == -1 && m.SessionEnds == 0:
+		g.removed[m.ID] = m.Epoch
+		return true
+	case epoch == m.Epoch && m.SessionEnds == 0:
+		return true
+	}
+	delete(g.removed, m.ID)
+	return false
 }
 
 // checkConsumerProtocol looks at a group of the consumer protocol as its coordinator has it. Where the log of the group's
