@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/broker"
 	"loglab/engine/client"
 	"loglab/engine/command"
 	"loglab/engine/journal"
@@ -46,6 +47,14 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 	case command.Elect:
 		c.send(adminNode, []simnet.Send{c.admin.ElectLeaders(c.now, []kafka.TopicPartition{cmd.TopicPartition}, cmd.Unclean, given)})
 		return ""
+	case command.DeleteRecords:
+		return c.deleteRecords(cmd, given)
+	case command.CheckRetention:
+		return c.upkeep(cmd.Node, func(b *broker.Broker) []simnet.Send { return b.CheckRetention(c.now, given, &c.journal) })
+	case command.RunCleaner:
+		return c.upkeep(cmd.Node, func(b *broker.Broker) []simnet.Send { return b.RunCleaner(c.now, given, &c.journal) })
+	case command.Skew:
+		return c.skew(cmd, given)
 	case command.Kill:
 		return c.kill(cmd.Node, given)
 	case command.Crash:

@@ -126,6 +126,10 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
 		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
 		config.OffsetsPartitions, config.OffsetsTopicReplicationFactor = c.spec.offsetsPartitions(), s.Groups.OffsetsReplicationFactor
+		config.RetentionCheckInterval, config.CleanerBackoff = s.Logs.RetentionCheckInterval, s.Logs.CleanerBackoff
+		if s.Groups.OffsetsSegmentBytes > 0 {
+			config.OffsetsTopicSegmentBytes = s.Groups.OffsetsSegmentBytes
+		}
 		config.Group.InitialRebalanceDelay, config.Group.OffsetsRetention = s.Groups.InitialRebalanceDelay, s.Groups.OffsetsRetention
 		if s.Groups.RetentionCheckInterval > 0 {
 			config.Group.RetentionCheckInterval = s.Groups.RetentionCheckInterval

@@ -5,6 +5,7 @@ import (
 	"loglab/engine/client"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/storage"
 )
 
 // What can be seen of a broker, in the brokers' own terms.
@@ -73,3 +74,31 @@ const (
 	Dropped            = client.Dropped
 	SentWithoutPromise = client.SentWithoutPromise
 )
+
+// What a broker does to its logs by itself, and its files, in the brokers' own terms.
+type (
+	UpkeepView = broker.UpkeepView
+	DiskFile   = broker.File
+)
+
+// Upkeep gives what a broker does to one log by itself, and when; ok is false while it has not opened the log.
+func (c *Cluster) Upkeep(id kafka.BrokerID, tp kafka.TopicPartition) (v UpkeepView, ok bool) {
+	return c.brokers[id-1].Upkeep(c.now, tp)
+}
+
+// RetentionAt says what a broker's check of retention would do to a log at a time if nothing else happened until then.
+// Nothing is changed.
+func (c *Cluster) RetentionAt(at kafka.Millis, id kafka.BrokerID, tp kafka.TopicPartition) (r storage.Retention, ok bool) {
+	return c.brokers[id-1].RetentionAt(at, tp)
+}
+
+// CleaningAt says what a broker's cleaner would do to a log at a time if nothing else happened until then, whether it is
+// worth it or not. Nothing is changed.
+func (c *Cluster) CleaningAt(at kafka.Millis, id kafka.BrokerID, tp kafka.TopicPartition) (cleaned storage.Cleaned, ok bool) {
+	return c.brokers[id-1].CleaningAt(at, tp)
+}
+
+// Files lists the files of a partition's directory on a broker's disk by name, its process running or not.
+func (c *Cluster) Files(id kafka.BrokerID, tp kafka.TopicPartition) []DiskFile {
+	return c.brokers[id-1].Files(tp)
+}

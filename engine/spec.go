@@ -65,6 +65,22 @@ type ClusterSpec struct {
 	ELR               bool         // eligible.leader.replicas.version is 1
 	RackAware         bool         // replica.selector.class is RackAwareReplicaSelector
 	Groups            GroupSettings
+	Logs              LogSettings
+}
+
+// LogSettings are the brokers' settings of what they do to their logs by themselves. The zero value is for a run in
+// which no log is old or compacted.
+//
+// Simplified: where a page offers no setting of retention or compaction, brokers neither look for old segments nor
+// clean, __consumer_offsets too; no segment there comes to the age of retention.ms = 604,800,000.
+type LogSettings struct {
+	RetentionCheckInterval kafka.Millis // log.retention.check.interval.ms; 0: old segments are not looked for
+	CleanerBackoff         kafka.Millis // log.cleaner.backoff.ms; 0: the cleaner does not run
+}
+
+// DefaultLogSettings gives the defaults of Kafka 4.2.
+func DefaultLogSettings() LogSettings {
+	return LogSettings{RetentionCheckInterval: 300_000, CleanerBackoff: 15_000}
 }
 
 // GroupSettings are the brokers' settings of groups. The zero value is for a run without any.
@@ -73,6 +89,7 @@ type GroupSettings struct {
 	InitialRebalanceDelay    kafka.Millis // group.initial.rebalance.delay.ms
 	OffsetsRetention         kafka.Millis // offsets.retention.minutes
 	RetentionCheckInterval   kafka.Millis // offsets.retention.check.interval.ms
+	OffsetsSegmentBytes      int          // offsets.topic.segment.bytes; 0: the default
 
 	ConsumerSessionTimeout    kafka.Millis // group.consumer.session.timeout.ms; 0: the default
 	ConsumerHeartbeatInterval kafka.Millis // group.consumer.heartbeat.interval.ms; 0: the default

@@ -161,6 +161,7 @@ type ProducerView struct {
 	Waiting      int          `json:"waiting"` // in batches not sent yet
 	Acknowledged int          `json:"acknowledged"`
 	Failed       int          `json:"failed"`
+	Skew         kafka.Millis `json:"clock_skew_ms"`      // by which its clock is ahead; below 0: behind
 	Sending      bool         `json:"sending"`            // its application hands in the workload
 	Known        int          `json:"known_partitions"`   // as its metadata has it
 	Refresh      kafka.Millis `json:"metadata_due_at_ms"` // when it asks again
@@ -197,7 +198,7 @@ func (c *Cluster) View() View {
 		p := n.producer.View()
 		v.Producers = append(v.Producers, ProducerView{
 			ID: p.Node, Alive: p.Alive, Paused: c.inboxOf(p.Node) != nil, Produced: p.Produced, Waiting: p.Waiting, Acknowledged: p.Acknowledged, Failed: p.Failed,
-			Sending: p.Sending, Known: p.Known, Refresh: p.Refresh, Producer: &p,
+			Skew: n.producer.Skew(), Sending: p.Sending, Known: p.Known, Refresh: p.Refresh, Producer: &p,
 		})
 	}
 	for _, m := range static.Members {

@@ -57,8 +57,9 @@ type process struct {
 	checkpoint kafka.Millis // when the high watermarks are written next
 	shrink     kafka.Millis // when the in-sync replicas are looked at next
 	expire     kafka.Millis // when producers that have long been silent are looked for next
-	clean      bool         // the process before this one had ended in an orderly way
-	previous   int64        // its broker epoch; -1: not known
+	upkeep     upkeep
+	clean      bool  // the process before this one had ended in an orderly way
+	previous   int64 // its broker epoch; -1: not known
 }
 
 // State says how far a broker's process is.
@@ -257,6 +258,7 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 		b.expire = now + producerExpirationCheck
 		b.expireProducers(t)
 	}
+	b.keepUp(t)
 	b.shutDownTimeOut(t)
 	b.ask(t)
 	return t.sends
@@ -267,7 +269,7 @@ func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.expire, b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
+	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
 	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call, b.creation} {
 		if c.open() {
 			due = min(due, c.deadline)
@@ -350,6 +352,7 @@ func (b *Broker) Clone() *Broker {
 		c.parkedProduces[i].results = slices.Clone(p.results)
 	}
 	c.parkedDeletes = slices.Clone(b.parkedDeletes)
+	c.upkeep.told, c.upkeep.cleaned, c.upkeep.spoiled = slices.Clone(b.upkeep.told), slices.Clone(b.upkeep.cleaned), slices.Clone(b.upkeep.spoiled)
 	c.writes = slices.Clone(b.writes)
 	c.coordinators = slices.Clone(b.coordinators)
 	for i := range c.coordinators {

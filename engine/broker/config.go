@@ -31,6 +31,8 @@ type Config struct {
 	MinInsyncReplicas       int          // min.insync.replicas, where neither topic nor cluster sets it
 	RackAware               bool         // replica.selector.class is RackAwareReplicaSelector
 	WritebackAge            kafka.Millis // os.writeback.ms
+	RetentionCheckInterval  kafka.Millis // log.retention.check.interval.ms; 0: old segments are not looked for
+	CleanerBackoff          kafka.Millis // log.cleaner.backoff.ms; 0: the cleaner does not run
 
 	OffsetsTopicPartitions        int          // offsets.topic.num.partitions
 	OffsetsTopicReplicationFactor int          // offsets.topic.replication.factor

@@ -65,20 +65,25 @@ func beginAt(log *storage.Log, disk *simdisk.Disk, tp kafka.TopicPartition) {
 
 // checkpointedOn gives the offset of a partition in a checkpoint file; 0 where it has none.
 func checkpointedOn(disk *simdisk.Disk, name string, tp kafka.TopicPartition) kafka.Offset {
-	f, ok := disk.Open(name)
-	if !ok {
-		return 0
-	}
-	list, err := storage.ParseOffsetCheckpoint(disk.Bytes(f))
-	if err != nil {
-		panic(fmt.Sprintf("%s: %v", name, err))
-	}
-	for _, p := range list {
+	for _, p := range readCheckpoint(disk, name) {
 		if p.TopicPartition == tp {
 			return p.Offset
 		}
 	}
 	return 0
+}
+
+// readCheckpoint gives the lines of a checkpoint file on a disk; none where there is no such file.
+func readCheckpoint(disk *simdisk.Disk, name string) []storage.PartitionOffset {
+	f, ok := disk.Open(name)
+	if !ok {
+		return nil
+	}
+	list, err := storage.ParseOffsetCheckpoint(disk.Bytes(f))
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", name, err))
+	}
+	return list
 }
 
 // writeBack lets the operating system write what has been in its page cache for os.writeback.ms.

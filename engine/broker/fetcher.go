@@ -242,6 +242,7 @@ func (b *Broker) noteTruncated(t *turn, r *replication.Replica, cut replication.
 		TopicPartition: r.TopicPartition, From: cut.From, To: cut.To, Records: cut.Records, Leader: r.State().Leader, LeaderEpoch: r.State().LeaderEpoch,
 		HighWatermark: r.HighWatermark(), Why: cut.Why, Gone: cut.Bytes,
 	})
+	b.cutCleaned(r)
 }
 
 // askLeaderEnd asks a leader where its log ends, or begins.

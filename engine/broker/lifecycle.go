@@ -54,6 +54,7 @@ func (b *Broker) Start(now kafka.Millis, cause uint64, j *journal.Journal) []sim
 	b.metadata.open(b, now)
 	b.checkpoint, b.shrink, b.expire = now+b.config.CheckpointInterval, now+b.config.ReplicaLagTimeMax/2, now+producerExpirationCheck
 	b.isr.retry = -never
+	b.startUpkeep(now)
 	seq := t.note(cause, journal.BrokerStarted{Clean: b.clean, Logs: len(b.logDirectories())})
 	b.register(t, previous, seq)
 	b.ask(t)

@@ -70,9 +70,6 @@ func (b *Broker) inUse(tp kafka.TopicPartition) bool {
 }
 
 // logConfig gives the settings of a topic's logs.
-//
-// Simplified: __consumer_offsets is never cleaned: records that newer ones of the same key have replaced stay in its
-// segments.
 func (b *Broker) logConfig(topic string) storage.Config {
 	if topic != group.Topic {
 		return b.config.Log

@@ -42,3 +42,21 @@ func (b *Broker) openCopy(now kafka.Millis, disk *simdisk.Disk, tp kafka.TopicPa
 		Epochs: opened.LeaderEpochs(), Segments: opened.Segments(), Bytes: opened.Size(),
 	}, true
 }
+
+// File is a file on a broker's disk: an immutable value.
+type File struct {
+	Name   string // without the directory
+	Bytes  []byte // never changed
+	Synced int    // bytes at its start that a power loss would leave
+}
+
+// Files lists the files of a partition's directory by name, the process running or not.
+func (b *Broker) Files(tp kafka.TopicPartition) []File {
+	var list []File
+	dir := tp.String()
+	for _, path := range b.disk.List(dir) {
+		f, _ := b.disk.Open(path)
+		list = append(list, File{Name: path[len(dir)+1:], Bytes: b.disk.Bytes(f), Synced: b.disk.Synced(f)})
+	}
+	return list
+}

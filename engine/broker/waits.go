@@ -48,6 +48,12 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 		return due, "stops without the controller's word", true
 	case b.shrink:
 		return due, fmt.Sprintf("looks for replicas that have not been caught up for replica.lag.time.max.ms = %s", kafka.Thousands(b.config.ReplicaLagTimeMax)), true
+	case b.upkeep.retention:
+		return due, fmt.Sprintf("looks for old segments: log.retention.check.interval.ms = %s", kafka.Thousands(b.config.RetentionCheckInterval)), true
+	case b.upkeep.cleaner:
+		return due, fmt.Sprintf("its cleaner looks at the compacted logs: log.cleaner.backoff.ms = %s", kafka.Thousands(b.config.CleanerBackoff)), true
+	case b.upkeep.removal:
+		return due, "removes .deleted files: their file.delete.delay.ms is over", true
 	case b.expire:
 		return due, "forgets producers that have been silent for producer.id.expiration.ms", true
 	case b.checkpoint:

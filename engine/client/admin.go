@@ -18,6 +18,7 @@ const (
 	createPartitionsVersion        = 3
 	electLeadersVersion            = 2
 	incrementalAlterConfigsVersion = 1
+	deleteRecordsVersion           = 2
 )
 
 // Admin is the client behind kafka-topics and its like: it sends what a person asks for and tells how it
@@ -137,6 +138,21 @@ func (a *Admin) AlterConfigs(now kafka.Millis, resource kmsg.ConfigResourceType,
 	return a.send(now, request, cause)
 }
 
+// DeleteRecords asks the leader of a partition to let the log begin at an offset.
+//
+// Simplified: it knows which broker leads; Kafka's asks a broker for the metadata first.
+func (a *Admin) DeleteRecords(now kafka.Millis, leader kafka.NodeID, tp kafka.TopicPartition, offset kafka.Offset, cause uint64) simnet.Send {
+	request := kmsg.NewPtrDeleteRecordsRequest()
+	request.Version, request.TimeoutMillis = deleteRecordsVersion, int32(a.connections.timeout)
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic = tp.Topic
+	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
+	rp.Partition, rp.Offset = int32(tp.Partition), int64(offset)
+	rt.Partitions = append(rt.Partitions, rp)
+	request.Topics = append(request.Topics, rt)
+	return a.connections.send(now, leader, request, cause)
+}
+
 // Receive handles one response: what was refused is told.
 func (a *Admin) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) []simnet.Send {
 	if !a.connections.answered(m, cause, j) {
@@ -160,6 +176,12 @@ func (a *Admin) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *jo
 		for _, topic := range response.Topics {
 			for _, result := range topic.Partitions {
 				tell(result.ErrorCode, result.ErrorMessage)
+			}
+		}
+	case *kmsg.DeleteRecordsResponse:
+		for _, topic := range response.Topics {
+			for _, result := range topic.Partitions {
+				tell(result.ErrorCode, nil)
 			}
 		}
 	case *kmsg.IncrementalAlterConfigsResponse:

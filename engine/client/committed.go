@@ -102,8 +102,16 @@ func (c *Consumer) takeCommittedOffset(s *step, a *assigned, p kmsg.OffsetFetchR
 		a.leader = c.metadata.leaderOf(a.tp)
 		a.validating = a.epoch >= 0 && a.leader.node != ""
 	case c.config.AutoOffsetReset == resetNone:
-		c.last = s.j.Append(c.node, c.last, journal.ConsumerFailed{Group: c.config.Group.ID, API: "poll", Error: "NoOffsetForPartitionException"})
-		a.stopped = true
+		c.pollFails(a, "NoOffsetForPartitionException", s.j)
+	}
+}
+
+// pollFails stops a partition without a position that poll could go on from: poll throws, and the application of a
+// member does not go on.
+func (c *Consumer) pollFails(a *assigned, exception string, j *journal.Journal) {
+	a.stopped = true
+	if c.member != nil {
+		c.last = j.Append(c.node, c.last, journal.ConsumerFailed{Group: c.config.Group.ID, API: "poll", Error: exception})
 		c.member.app.state = appFailed
 	}
 }

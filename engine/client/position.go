@@ -296,7 +296,7 @@ func (c *Consumer) compare(a *assigned, epoch kafka.LeaderEpoch, end kafka.Offse
 	c.last = j.Append(c.node, cause, event)
 	switch {
 	case c.config.AutoOffsetReset == resetNone:
-		a.stopped = true
+		c.pollFails(a, "LogTruncationException", j)
 	case known:
 		a.position, a.epoch = end, epoch
 	default:
@@ -320,7 +320,7 @@ func (c *Consumer) outOfRange(a *assigned, cause uint64, j *journal.Journal) {
 	case a.preferred != "":
 		a.preferred = ""
 	case c.config.AutoOffsetReset == resetNone:
-		a.stopped = true
+		c.pollFails(a, "OffsetOutOfRangeException", j)
 	default:
 		a.given, a.position = a.position, kafka.NoOffset
 	}

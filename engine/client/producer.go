@@ -18,7 +18,8 @@ import (
 // Producer is one producing client with its application.
 type Producer struct {
 	node     kafka.NodeID
-	start    kafka.Timestamp // the wall clock at virtual time 0
+	start    kafka.Timestamp // its wall clock at virtual time 0
+	skew     kafka.Millis    // by which that is ahead, below 0 behind
 	config   ProducerConfig  // resolved
 	keyed    partitioner.Partitioner
 	rnd      prng.Rand
@@ -67,6 +68,12 @@ func (p *Producer) Node() kafka.NodeID { return p.node }
 
 // Config gives the settings that hold.
 func (p *Producer) Config() ProducerConfig { return p.config }
+
+// SetSkew sets by how much the clock of the producer's machine is ahead of the others, below 0: behind.
+func (p *Producer) SetSkew(skew kafka.Millis) { p.skew = skew }
+
+// Skew is by how much the clock of the producer's machine is ahead of the others, below 0: behind.
+func (p *Producer) Skew() kafka.Millis { return p.skew }
 
 // StartSending lets the application hand in its workload, from now on; false: it does so already.
 func (p *Producer) StartSending(now kafka.Millis) bool {
@@ -199,7 +206,11 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	if index >= 0 {
 		key = p.workload.key(index, version)
 	}
-	p.hand(now, submitted{key: key, value: p.workload.value(entity, version)}, 0, out, j)
+	r := submitted{key: key, value: p.workload.value(entity, version)}
+	if p.workload.deletes(version) {
+		r.value = nil
+	}
+	p.hand(now, r, 0, out, j)
 }
 
 // submitted is one record as the application hands it to the producer.
@@ -228,7 +239,10 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 	if !cmd.Keyless {
 		r.key = []byte(cmd.Key)
 	}
-	if cmd.Default {
+	switch {
+	case cmd.Tombstone:
+		r.value = nil
+	case cmd.Default:
 		r.value = Workload{}.value("", out.Source.number(cmd.Key))
 	}
 	if size := record.RecordSizeUpperBound(r.key, r.value) + record.HeaderSize; size > p.config.MaxRequestSize {
@@ -241,7 +255,7 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 // hand partitions one record and appends it to its partition's queue.
 func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outside, j *journal.Journal) {
 	n := int32(len(p.queues))
-	ts := p.start + kafka.Timestamp(now)
+	ts := p.start + kafka.Timestamp(p.skew+now)
 	event := journal.RecordPartitioned{Key: string(r.key), Partitioner: p.config.Partitioner, Partitions: int(n)}
 	chosen, keyed := p.keyed.Partition(r.key, n)
 	switch {

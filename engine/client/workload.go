@@ -23,6 +23,8 @@ type Workload struct {
 	Every kafka.Millis
 	// ValueBytes is the least length of a value; shorter ones are filled up with dots.
 	ValueBytes int
+	// DeleteEvery makes every so many-th event of an entity a deletion: a record without a value. 0: none.
+	DeleteEvery int
 	// Turn and Turns deal the records to several producers with the same workload: this one hands in
 	// every Turns-th pass through the entities, or record where there are no passes. Turns 0 is one.
 	Turn, Turns int
@@ -92,6 +94,9 @@ func (w Workload) value(entity string, version int) []byte {
 	}
 	return b
 }
+
+// deletes says whether the version-th event of an entity is its deletion.
+func (w Workload) deletes(version int) bool { return w.DeleteEvery > 0 && version%w.DeleteEvery == 0 }
 
 // eventWord stands before the version in a value.
 const eventWord = "event "

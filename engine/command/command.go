@@ -11,9 +11,9 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [Commit],
-// [Crash], [CreateTopic], [Cut], [Delay], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
-// [Produce], [Rebalance], [Replay], [Reset], [Resume], [Seek], [ShutDown], [SlowDisk], [Start], [StartSending],
+// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [CheckRetention], [Commit],
+// [Crash], [CreateTopic], [Cut], [Delay], [DeleteRecords], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
+// [Produce], [Rebalance], [Replay], [Reset], [Resume], [RunCleaner], [Seek], [ShutDown], [Skew], [SlowDisk], [Start], [StartSending],
 // [StopSending], [Wait] and [Wipe].
 type Command interface {
 	// String gives the canonical line of text.
@@ -36,12 +36,14 @@ type verb struct {
 var verbs = [...]verb{
 	{"add-partitions", "add-partitions TOPIC to COUNT", parseAddPartitions},
 	{"alter-config", "alter-config TOPIC SETTING VALUE", parseAlterConfig},
+	{"check-retention", "check-retention BROKER", parseCheckRetention},
 	{"commit", "commit CONSUMER [PARTITION @OFFSET]", parseCommit},
 	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit]", parseCrash},
 	{"create-topic", "create-topic TOPIC", parseCreateTopic},
 	{"cut", "cut NODE NODE", parseCut},
 	{"cut-one-way", "cut-one-way FROM TO", parseCutOneWay},
 	{"delay", "delay NODE NODE DURATION, from 0ms", parseDelayLink},
+	{"delete-records", "delete-records PARTITION @OFFSET", parseDeleteRecords},
 	{"double-next", "double-next FROM TO", parseDoubleNext},
 	{"drop-next", "drop-next FROM TO", parseDropNext},
 	{"elect-preferred", "elect-preferred TOPIC PARTITION", parseElectPreferred},
@@ -58,12 +60,15 @@ var verbs = [...]verb{
 	{"replay", "replay GROUP from earliest | latest | offset N | timestamp MS | duration DURATION | shift N", parseReplay},
 	{"reset", "reset GROUP to earliest | latest | offset N | timestamp MS | duration DURATION | shift N", parseReset},
 	{"resume", "resume NODE", parseResume},
+	{"run-cleaner", "run-cleaner BROKER", parseRunCleaner},
 	{"seek", "seek CONSUMER PARTITION @OFFSET", parseSeek},
 	{"shut-down", "shut-down BROKER", parseShutDown},
+	{"skew", "skew PRODUCER DURATION, from 0ms, with - in front: behind", parseSkew},
 	{"slow-disk", "slow-disk BROKER DURATION, from 0ms", parseSlowDisk},
 	{"start", "start NODE", parseStart},
 	{"start-sending", "start-sending PRODUCER", parseStartSending},
 	{"stop-sending", "stop-sending PRODUCER", parseStopSending},
+	{"tombstone", "tombstone PRODUCER KEY", parseTombstone},
 	{"wait", "wait DURATION, as 500ms, 45s, 5m or 2h", parseWait},
 	{"wipe", "wipe BROKER", parseWipe},
 }

@@ -23,6 +23,9 @@ type Produce struct {
 	// Default means that the producer makes up the value; Value is then empty.
 	Default bool
 	Value   string
+	// Tombstone means that the value is null: in a compacted log that is the deletion of the key. Value is then
+	// empty and Default false.
+	Tombstone bool
 }
 
 func parseProduce(words []word) (Command, error) {
@@ -57,9 +60,20 @@ func parseProduceTo(words []word) (Command, error) {
 	return c, nil
 }
 
-// Verb gives "produce", or "produce-to" when the record names its partition.
+// parseTombstone takes "PRODUCER KEY".
+func parseTombstone(words []word) (Command, error) {
+	if len(words) != 2 || words[0].quoted {
+		return nil, errUsage
+	}
+	return Produce{Producer: kafka.NodeID(words[0].text), Key: words[1].text, Tombstone: true}, nil
+}
+
+// Verb gives "produce", "tombstone" without a value, or "produce-to" when the record names its partition.
 func (c Produce) Verb() string {
-	if c.Named {
+	switch {
+	case c.Tombstone:
+		return "tombstone"
+	case c.Named:
 		return "produce-to"
 	}
 	return "produce"
@@ -72,6 +86,8 @@ func (c Produce) String() string {
 		words = append(words, strconv.Itoa(int(c.To)))
 	}
 	switch {
+	case c.Tombstone:
+		return strings.Join(append(words, quoteWord(c.Key)), " ")
 	case !c.Keyless && c.Key == noKey:
 		words = append(words, `"-"`)
 	case !c.Keyless:

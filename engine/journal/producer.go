@@ -114,7 +114,7 @@ func (b StickyPartitionSwitched) draw() string {
 }
 
 // listed writes numbers one after another.
-func listed[N ~int | ~int32](numbers []N, separator string) string {
+func listed[N ~int | ~int32 | ~int64](numbers []N, separator string) string {
 	words := make([]string, len(numbers))
 	for i, n := range numbers {
 		words[i] = strconv.Itoa(int(n))
@@ -223,4 +223,26 @@ func (b SendingStarted) Text() string { return fmt.Sprintf("partitions=%d", b.Pa
 // Sentence gives how many partitions the producer knows of.
 func (b SendingStarted) Sentence() string {
 	return fmt.Sprintf("The application hands in records again. The producer divides them among the %s that it knows of.", kafka.Count(b.Partitions, "partition"))
+}
+
+// ClockSet says that the clock of a producer's machine was set.
+type ClockSet struct {
+	Skew kafka.Millis `json:"skew_ms"` // ahead of the brokers' clocks; below 0: behind
+}
+
+// Kind gives the kind's name.
+func (ClockSet) Kind() string { return "ClockSet" }
+
+// Text gives the skew.
+func (b ClockSet) Text() string { return fmt.Sprintf("skew=%d", b.Skew) }
+
+// Sentence gives the skew and what it means.
+func (b ClockSet) Sentence() string {
+	switch {
+	case b.Skew > 0:
+		return fmt.Sprintf("The clock of the producer's machine is %s ms ahead of the brokers' now. Its records say so: a producer writes its own time into them.", kafka.Thousands(b.Skew))
+	case b.Skew < 0:
+		return fmt.Sprintf("The clock of the producer's machine is %s ms behind the brokers' now. Its records say so: a producer writes its own time into them.", kafka.Thousands(-b.Skew))
+	}
+	return "The clock of the producer's machine is right again."
 }
