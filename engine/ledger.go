@@ -67,7 +67,7 @@ func (c *Cluster) leadersLogs() []ledger.Log {
 		p, _ := image.Partition(tp)
 		if b := c.broker(broker.NodeID(p.Leader)); b != nil {
 			if r := b.Replica(tp); r != nil {
-				logs = append(logs, ledger.Log{TopicPartition: tp, HighWatermark: r.HighWatermark(), Segments: r.Log.Segments()})
+				logs = append(logs, ledger.Log{TopicPartition: tp, LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), Compact: r.Log.Config().Compact, Segments: r.Log.Segments()})
 			}
 		}
 	}

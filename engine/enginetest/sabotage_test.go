@@ -27,6 +27,7 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.MarkUnclamped, want: ledger.MarksInOrder},
 		{rule: sabotage.MarkFalls, want: ledger.WatermarkStays},
 		{rule: sabotage.LogsMayDiverge, want: ledger.ReplicasAgree, withoutPromises: true},
+		{rule: sabotage.CleansTooMuch, want: ledger.CleaningKeepsLast},
 		{rule: sabotage.AcknowledgesEarly, want: ledger.AcknowledgedSurvive},
 		{rule: sabotage.ReadsBeyondMark, want: ledger.PositionsBelowMark},
 		{rule: sabotage.MetadataRunsAhead, want: ledger.MetadataBehind},

@@ -42,6 +42,7 @@ func drawSimulation(seed uint64) *simulation {
 	s.drawPlan(c)
 	s.drawGroups(chance{rand.New(rand.NewPCG(seed, 5))})
 	s.drawProtocols(chance{rand.New(rand.NewPCG(seed, 6))})
+	s.drawUpkeep(chance{rand.New(rand.NewPCG(seed, 7))})
 	return s
 }
 
@@ -105,6 +106,14 @@ func (s *simulation) drawProducer(c chance, i int) {
 		config.Acks, config.EnableIdempotence, config.MaxInFlight, config.BatchSize, config.Linger, config.RequestTimeout, config.DeliveryTimeout, p.Workload.Rate, p.Workload.Every, len(p.Workload.Entities)))
 }
 
+// command adds a command to the plan.
+func (s *simulation) command(at int, text string) {
+	if len(s.commands[at]) == 0 {
+		s.order = append(s.order, at)
+	}
+	s.commands[at] = append(s.commands[at], text)
+}
+
 // drawPlan draws the faults: some runs have few, some many, and they come in bursts.
 func (s *simulation) drawPlan(c chance) {
 	s.ticks = c.between(20, 60) * 1000 / int(s.spec.TickMillis)
@@ -117,10 +126,7 @@ func (s *simulation) drawPlan(c chance) {
 		if at >= s.ticks {
 			break
 		}
-		if len(s.commands[at]) == 0 {
-			s.order = append(s.order, at)
-		}
-		s.commands[at] = append(s.commands[at], s.drawFault(c))
+		s.command(at, s.drawFault(c))
 	}
 }
 

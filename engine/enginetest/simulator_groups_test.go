@@ -32,10 +32,7 @@ func (s *simulation) drawGroups(c chance) {
 	}
 	for range c.between(0, 40) {
 		at := c.IntN(s.ticks)
-		if len(s.commands[at]) == 0 {
-			s.order = append(s.order, at)
-		}
-		s.commands[at] = append(s.commands[at], s.drawOrder(c))
+		s.command(at, s.drawOrder(c))
 	}
 }
 

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"maps"
@@ -19,6 +18,8 @@ import (
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/storage"
 )
 
 var (
@@ -85,6 +86,7 @@ func mustHappen() []string {
 		"JoinHeartbeatSent", "MemberEpochMoved", "TargetLearned", "AssignmentAcknowledged", "LeaveHeartbeatSent", "StaticMemberAway", "StaticMemberReturned", "ConsumerFailed",
 		"ConsumerMemberJoined", "GroupEpochBumped", "TargetAssigned", "MemberReconciled", "PatternResolved", "GroupConverted",
 		"LogTruncationDetected", "PositionValidated", "PreferredReplicaChosen", "MessageHeld", "MessageLost", "RegistrationFailed", "ReplicaFetchFailed", "PartitionsAdded", "ConfigChanged",
+		"SegmentsDeleted", "SegmentsKept", "FilesRemoved", "LogCleaned", "LogNotCleaned", "LogStartOffsetMoved", "ClockSet",
 	}
 }
 
@@ -323,26 +325,67 @@ func (s *simulation) uncleanAllowed(v engine.View) bool {
 	return s.spec.Cluster.UncleanElection
 }
 
-// compareAtEnd compares the logs of all replicas to the byte, once all have everything.
+// compareAtEnd compares the logs of all replicas once all have everything: to the byte, from where the last of them begins
+// on and above what any of them has cleaned; below that by the last value of each key. Keys are left out where a
+// tombstone may be gone before a replica that was away has seen it, as in Kafka.
 func (s *simulation) compareAtEnd() string {
 	for _, p := range s.cluster.View().Partitions {
-		var first []byte
+		start, cleaned := kafka.Offset(0), kafka.Offset(0)
+		for _, r := range p.Replicas {
+			start = max(start, r.LogStartOffset)
+			if u, ok := s.cluster.Upkeep(r.Broker, p.TopicPartition); ok {
+				cleaned = max(cleaned, u.CleanedTo)
+			}
+		}
+		var first, firstKeys string
 		for i, r := range p.Replicas {
-			var all []byte
 			if r.Replica == nil {
 				continue
 			}
-			for _, segment := range r.Replica.Segments {
-				all = append(all, segment.Bytes...)
+			bytes, keys := contentFrom(r.Replica.Segments, start, max(start, cleaned))
+			if s.spec.Topic.Config.DeleteRetentionMillis < 86_400_000 {
+				keys = ""
 			}
 			if i == 0 {
-				first = all
-			} else if p.Leader >= 0 && !bytes.Equal(first, all) {
-				return fmt.Sprintf("%s: in the end the logs of brokers %d and %d differ", p.TopicPartition, p.Replicas[0].Broker, r.Broker)
+				first, firstKeys = bytes, keys
+			} else if p.Leader >= 0 && (first != bytes || firstKeys != keys) {
+				return fmt.Sprintf("%s: in the end the logs of brokers %d and %d differ, from offset %d on or in the last value of a key: %s; %s",
+					p.TopicPartition, p.Replicas[0].Broker, r.Broker, max(start, cleaned), firstKeys, keys)
 			}
 		}
 	}
 	return ""
+}
+
+// contentFrom gives the batches from an offset on, and the last value of each key from another one on, without keys that
+// are deleted.
+func contentFrom(segments []storage.Segment, start, from kafka.Offset) (batches, keys string) {
+	last := map[string]string{}
+	for _, segment := range segments {
+		for data := segment.Bytes; len(data) > 0; {
+			b, err := record.Parse(data)
+			if err != nil {
+				return err.Error(), ""
+			}
+			if b.LastOffset() >= from {
+				batches += string(b.Bytes())
+			}
+			for scan := b.Scan(); scan.Next(); {
+				switch r := scan.Record(); {
+				case r.Offset < start:
+				case r.Value == nil:
+					delete(last, string(r.Key))
+				default:
+					last[string(r.Key)] = fmt.Sprintf("%q=%d:%s ", r.Key, r.Offset, r.Value)
+				}
+			}
+			data = data[b.Size():]
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		keys += last[key]
+	}
+	return batches, keys
 }
 
 // checkIdempotence looks at the records of idempotent producers: each stands once, and in order. That is not promised where

@@ -211,14 +211,15 @@ func (k *Checker) takeCommitCommand(o *Observation, text string) {
 }
 
 // takeCommit looks whether a group that commits what it is done with has skipped a record. What lies before a place
-// that a reset, a seek or auto.offset.reset chose was skipped on purpose.
+// that a reset, a seek or auto.offset.reset chose was skipped on purpose; what retention or a cleaning may have taken
+// cannot be processed.
 func (k *Checker) takeCommit(o *Observation, committed journal.OffsetCommitted) {
 	state := o.group(committed.Group)
 	if state == nil {
 		return
 	}
 	g, tp := k.group(committed.Group), committed.TopicPartition
-	from := max(g.done[tp], g.started[tp])
+	from := max(g.done[tp], g.started[tp], k.of(tp).start, k.of(tp).cleaned)
 	g.done[tp] = max(from, committed.Offset)
 	if !state.AfterWork || committed.Member == "" || k.of(tp).disturbed {
 		return

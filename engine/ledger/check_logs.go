@@ -19,6 +19,7 @@ type replicaSeen struct {
 	held    int                             // promises that were found in it, from the first on
 
 	open, leads   bool
+	cleaned, cut  bool // since the last look
 	state         metadata.Partition
 	highWatermark kafka.Offset
 }
@@ -45,11 +46,7 @@ func (k *Checker) checkReplicas(o *Observation) {
 			now := &b.Replicas[r]
 			seen[now.TopicPartition] = true
 			p := k.of(now.TopicPartition)
-			was := p.replicas[b.ID]
-			if was == nil {
-				was = &replicaSeen{agreed: map[kafka.BrokerID]kafka.Offset{}}
-				p.replicas[b.ID] = was
-			}
+			was := p.replicaOf(b.ID)
 			k.follow(p, b.ID, was, now)
 			if now.Open {
 				k.checkRole(p, b.ID, was, now)
@@ -107,6 +104,13 @@ func (r *replicaSeen) end() kafka.Offset {
 
 // follow goes through what came to a log since the last time.
 func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
+	if was.cleaned {
+		if b := k.brokers[id]; !was.cut && !(b.hasLost && b.lost == k.tick) {
+			k.checkCleaned(p, id, was, now)
+		}
+		was.forget(0)
+	}
+	was.cleaned, was.cut = false, false
 	keep := len(was.batches)
 	for keep > 0 && !was.batches[keep-1].standsIn(now.Segments) {
 		keep--
@@ -181,6 +185,9 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 		if before.producer != next.producer {
 			continue
 		}
+		if next.base < p.cleaned || before.base < p.cleaned {
+			return // batches between them may be gone
+		}
 		follows := record.IncrementSequence(before.sequence, before.records)
 		if next.epoch == before.epoch && next.sequence != follows || next.epoch > before.epoch && next.sequence != 0 || next.epoch < before.epoch {
 			k.violated(SequencesInOrder, p.tp, "broker %d: producer %d, epoch %d, sequence %d at offset %d behind epoch %d, sequences %d to %d at offset %d",
@@ -190,7 +197,8 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 	}
 }
 
-// compareReplicas compares the open replicas of a partition below the smaller high watermark of two. Once an
+// compareReplicas compares the open replicas of a partition below the smaller high watermark of two, and above what was
+// cleaned: each broker cleans by itself. Once an
 // election was unclean or a disk lost data, a log that has not met the leader's in the present epoch is left out: it
 // will be cut.
 func (k *Checker) compareReplicas(o *Observation, p *partitionSeen) {
@@ -209,7 +217,7 @@ func (k *Checker) compareReplicas(o *Observation, p *partitionSeen) {
 	}
 	for i, a := range sides {
 		for _, b := range sides[i+1:] {
-			k.compare(p, a.id, b.id, max(a.now.LogStartOffset, b.now.LogStartOffset), min(a.now.HighWatermark, b.now.HighWatermark))
+			k.compare(p, a.id, b.id, max(a.now.LogStartOffset, b.now.LogStartOffset, p.cleaned), min(a.now.HighWatermark, b.now.HighWatermark))
 		}
 	}
 }

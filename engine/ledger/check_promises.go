@@ -22,7 +22,7 @@ type promise struct {
 // of the leader which wrote it, which may be one that did not know yet; or once no in-sync or eligible replica has it any
 // more and each of them has lost data since; eligible ones do not count where the leader committed by a
 // min.insync.replicas that the controller had already changed. An answer can reach its producer long after: what was excused as a batch is
-// excused as a record.
+// excused as a record. What retention or a cleaning may have taken is not looked for.
 func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
 		if m.Offset >= 0 {
@@ -41,7 +41,7 @@ func (k *Checker) checkPromises(o *Observation) {
 			continue
 		}
 		for i := range p.promises {
-			if m := &p.promises[i]; !m.excused && !slices.ContainsFunc(candidates, func(id kafka.BrokerID) bool { return p.replicas[id].keeps(m) }) {
+			if m := &p.promises[i]; !m.excused && !p.over(m.Offset) && !slices.ContainsFunc(candidates, func(id kafka.BrokerID) bool { return p.replicas[id].keeps(m) }) {
 				k.missing(p, m, candidates)
 			}
 		}
@@ -123,9 +123,9 @@ func (p *partitionSeen) epochOf(m *Promise) kafka.LeaderEpoch {
 func (k *Checker) holdsAll(p *partitionSeen, id kafka.BrokerID) bool {
 	r := p.replicas[id]
 	if r == nil {
-		return len(p.promises) == 0
+		return !slices.ContainsFunc(p.promises, func(m promise) bool { return !p.over(m.Offset) })
 	}
-	for r.held < len(p.promises) && (p.promises[r.held].excused || r.keeps(&p.promises[r.held])) {
+	for r.held < len(p.promises) && (p.promises[r.held].excused || p.over(p.promises[r.held].Offset) || r.keeps(&p.promises[r.held])) {
 		r.held++
 	}
 	return r.held == len(p.promises)

@@ -59,6 +59,8 @@ type partitionSeen struct {
 	replicas  map[kafka.BrokerID]*replicaSeen
 	promises  []promise
 	committed kafka.Offset // exclusive: batches below are among the promises
+	start     kafka.Offset // the latest at which any replica let its log begin
+	cleaned   kafka.Offset // how far any replica was cleaned, exclusive
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
@@ -139,6 +141,7 @@ func (k *Checker) brokerOf(node kafka.NodeID) (kafka.BrokerID, *brokerSeen) {
 func (k *Checker) takeEvents(o *Observation) {
 	for ; k.events < uint64(o.Journal.Len()); k.events++ {
 		e, _ := o.Journal.At(k.events + 1)
+		k.takeUpkeep(e)
 		if len(o.Groups) > 0 {
 			k.takeGroupEvent(o, e)
 		}

@@ -23,7 +23,8 @@
 //
 // # Left out
 //
-// Transactions. Retention and compaction: a record that either has removed counts as lost.
+// Transactions. A record of a compacted log that is gone and has a later one of its key counts as removed, whoever took
+// it.
 //
 //	r := ledger.Account(records, logs)
 //	r.Lost // acknowledged, and gone

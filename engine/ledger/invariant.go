@@ -19,6 +19,7 @@ const (
 	LeaderInISR         Invariant = "leader-in-isr"           // at the controller and at every broker
 	CleanElection       Invariant = "clean-election"          // a leader comes from ISR or ELR unless the run allows another
 	ReplicasAgree       Invariant = "replicas-agree"          // byte for byte below the smaller high watermark
+	CleaningKeepsLast   Invariant = "cleaning-keeps-last"     // a log that was cleaned has the last record of every key
 	AcknowledgedSurvive Invariant = "acknowledged-survive"    // what was committed, or acknowledged with acks=all, is where the leader is, or may be
 	SequencesInOrder    Invariant = "sequences-in-order"      // an idempotent producer's records stand once and in order
 	EpochsRise          Invariant = "epochs-rise"             // leader epoch and partition epoch never fall

@@ -22,8 +22,11 @@ type account struct {
 // standing is what stands in a log.
 type standing struct {
 	tp            kafka.TopicPartition
+	logStart      kafka.Offset
 	highWatermark kafka.Offset
-	places        []place // by offset
+	compact       bool
+	latest        map[string]kafka.Offset // of each key; nil: not asked for yet; only looked up
+	places        []place                 // by offset
 }
 
 // place is one record in a log.
@@ -39,7 +42,7 @@ type place struct {
 func read(logs []Log) []standing {
 	list := make([]standing, 0, len(logs))
 	for _, l := range logs {
-		s := standing{tp: l.TopicPartition, highWatermark: l.HighWatermark}
+		s := standing{tp: l.TopicPartition, logStart: l.LogStartOffset, highWatermark: l.HighWatermark, compact: l.Compact}
 		if n := len(l.Segments); n > 0 {
 			s.places = make([]place, 0, max(l.Segments[n-1].LastOffset-l.Segments[0].BaseOffset+1, 0))
 		}

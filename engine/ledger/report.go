@@ -34,7 +34,9 @@ type Record struct {
 // Log is the log of a partition's leader. A partition without a leader that runs has none.
 type Log struct {
 	TopicPartition kafka.TopicPartition
+	LogStartOffset kafka.Offset      // inclusive
 	HighWatermark  kafka.Offset      // exclusive
+	Compact        bool              // cleanup.policy contains compact
 	Segments       []storage.Segment // oldest first
 }
 
@@ -64,9 +66,10 @@ type Report struct {
 	Waiting      int
 	Visible      int // consumers can read them now: below the leader's high watermark
 	Unavailable  int // acknowledged, and their partition has no leader that runs
+	Removed      int // acknowledged, and taken by retention, DeleteRecords or a cleaning
 	Processed    int // by the applications of consumers, again ones too; Account does not fill it
 
-	Lost       []Entry // acknowledged, and not in their leader's log; by number
+	Lost       []Entry // acknowledged, not in their leader's log, and not Removed; by number
 	Duplicated []Entry // stand more often than they were handed in; by number
 	// Reordered stand behind a record of the same producer, partition and key that was handed in later; by number.
 	// Where a record stands more than once the first place counts. Records without a key are compared with each
@@ -86,6 +89,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		Waiting           int     `json:"waiting"`
 		Visible           int     `json:"visible"`
 		Unavailable       int     `json:"unavailable"`
+		Removed           int     `json:"removed"`
 		Processed         int     `json:"processed"`
 		Lost              int     `json:"lost"`
 		Duplicated        int     `json:"duplicated"`
@@ -94,7 +98,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		DuplicatedRecords []Entry `json:"duplicated_records"`
 		ReorderedRecords  []Entry `json:"reordered_records"`
 	}{
-		r.Sent, r.Acknowledged, r.Failed, r.Dropped, r.Unpromised, r.Waiting, r.Visible, r.Unavailable, r.Processed,
+		r.Sent, r.Acknowledged, r.Failed, r.Dropped, r.Unpromised, r.Waiting, r.Visible, r.Unavailable, r.Removed, r.Processed,
 		len(r.Lost), len(r.Duplicated), len(r.Reordered), orEmpty(r.Lost), orEmpty(r.Duplicated), orEmpty(r.Reordered),
 	})
 }
@@ -133,6 +137,10 @@ func (a *account) count(r *Report, i int) {
 		return
 	}
 	switch at := a.first[i]; {
+	case at >= 0 && l.places[at].offset < l.logStart: // its segment is still there
+		if a.records[i].Fate == Acknowledged {
+			r.Removed++
+		}
 	case at >= 0:
 		if l.places[at].offset < l.highWatermark {
 			r.Visible++
@@ -140,9 +148,34 @@ func (a *account) count(r *Report, i int) {
 		if l.places[at].again {
 			r.Duplicated = append(r.Duplicated, a.entry(l, i))
 		}
+	case a.records[i].Fate == Acknowledged && a.removed(l, &a.records[i]):
+		r.Removed++
 	case a.records[i].Fate == Acknowledged:
 		r.Lost = append(r.Lost, a.entry(l, i))
 	}
+}
+
+// removed says whether an acknowledged record that is not in the log is one that retention, DeleteRecords or a cleaning
+// has taken: it lay below the log start offset, or in a compacted log its key has a later record, or it was a tombstone.
+func (a *account) removed(l *standing, r *Record) bool {
+	return r.Offset >= 0 && (r.Offset < l.logStart || l.compact && (r.Value == nil || a.latestOf(l, r.Key) > r.Offset))
+}
+
+// latestOf gives the offset of the last record of a key that was acknowledged in a partition or stands there.
+func (a *account) latestOf(l *standing, key []byte) kafka.Offset {
+	if l.latest == nil {
+		l.latest = map[string]kafka.Offset{}
+		for i := range a.records {
+			if r := &a.records[i]; r.TopicPartition == l.tp && r.Fate == Acknowledged {
+				l.latest[string(r.Key)] = max(l.latest[string(r.Key)], r.Offset)
+			}
+		}
+		for i := range l.places {
+			key := string(l.places[i].key)
+			l.latest[key] = max(l.latest[key], l.places[i].offset)
+		}
+	}
+	return l.latest[string(key)]
 }
 
 // entry writes down one record with all places where it stands.

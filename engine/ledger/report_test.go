@@ -117,13 +117,43 @@ func TestAccountWithoutALeader(t *testing.T) {
 	}
 }
 
+// What retention, DeleteRecords or a cleaning has taken is not lost: below the log start offset, though the segment may
+// still be there; in a compacted log where the key has a later record, or where it was a tombstone.
+func TestRemovedIsNotLost(t *testing.T) {
+	const acked = ledger.Acknowledged
+	a, b, c := sent(1, "a", "one", acked, 0), sent(2, "b", "two", acked, 1), sent(3, "a", "three", acked, 2)
+	tombstone := sent(4, "b", "", acked, 3)
+	tombstone.Value = nil
+	l := logOf(t, 3, a, b, c)
+	l.LogStartOffset = 2
+	if r := ledger.Account([]ledger.Record{a, b, c}, []ledger.Log{l}); r.Removed != 2 || r.Visible != 1 || r.Lost != nil {
+		t.Errorf("below the log start offset: removed %d, visible %d, lost %v; want 2, 1, none", r.Removed, r.Visible, r.Lost)
+	}
+	for _, compact := range []bool{true, false} {
+		l := logOf(t, 3) // only c is left, at its offset
+		l = logOf(t, 3, c)
+		l.Compact = compact
+		c := sent(3, "a", "three", acked, 0)
+		d, e := sent(1, "a", "one", acked, -1), sent(5, "d", "last of its key", acked, 4)
+		d.Offset = 0
+		c.Offset = 7 // it was acknowledged behind the others
+		r := ledger.Account([]ledger.Record{d, b, c, tombstone, e}, []ledger.Log{l})
+		if compact && (r.Removed != 3 || len(r.Lost) != 1 || r.Lost[0].Record != 4) {
+			t.Errorf("compacted: removed %d, lost %v; want 3, and the last of key d", r.Removed, brief(r.Lost))
+		}
+		if !compact && (r.Removed != 0 || len(r.Lost) != 4) {
+			t.Errorf("not compacted: removed %d, lost %v; want none and 4", r.Removed, brief(r.Lost))
+		}
+	}
+}
+
 func TestReportJSON(t *testing.T) {
 	r := ledger.Account([]ledger.Record{sent(1, "", "one", ledger.Acknowledged, 0), sent(2, "k", "two", ledger.Dropped, -1)}, []ledger.Log{logOf(t, 0)})
 	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"sent":2,"acknowledged":1,"failed":0,"dropped":1,"unpromised":0,"waiting":0,"visible":0,"unavailable":0,"processed":0,` +
+	want := `{"sent":2,"acknowledged":1,"failed":0,"dropped":1,"unpromised":0,"waiting":0,"visible":0,"unavailable":0,"removed":0,"processed":0,` +
 		`"lost":1,"duplicated":0,"reordered":0,"lost_records":[{"record":0,"producer":"p0","key":null,"value":"one",` +
 		`"topic_partition":{"topic":"orders","partition":0},"offset":0,"offsets":[],"tick":1}],"duplicated_records":[],"reordered_records":[]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {

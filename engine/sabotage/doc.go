@@ -11,6 +11,7 @@ type Rule string
 // The rules, with the package that breaks them.
 const (
 	OffsetsRepeat       Rule = "a leader gives an offset twice"                               // storage
+	CleansTooMuch       Rule = "the cleaner takes the last record of a key"                   // storage
 	SequencesUnchecked  Rule = "a leader appends a batch that it has already"                 // storage
 	MarkUnclamped       Rule = "a follower takes a high watermark that its log does not have" // replication
 	MarkFalls           Rule = "a leader sets its high watermark back at an append"           // replication

@@ -3,6 +3,7 @@ package storage
 import (
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 )
 
 // cleaning is one run of the cleaner through a log.
@@ -130,7 +131,7 @@ func (c *cleaning) filter(b *record.Batch, discard, keepTombstones bool) (kept [
 		case r.Key == nil:
 			gone.Reason = Keyless
 		default:
-			if last := c.keys.get(r.Key); r.Offset < last {
+			if last := c.keys.get(r.Key); r.Offset < last || r.Offset == last && c.log.config.Sabotage == sabotage.CleansTooMuch {
 				gone.Reason, gone.By = Superseded, last
 			} else if r.Value == nil && !keepTombstones {
 				gone.Reason = ExpiredTombstone
