@@ -226,3 +226,42 @@ func TestOFF08DeadLetterWithoutCommit(t *testing.T) {
 	}
 	expectCommitted(t, c, "c", "t-2", "after the second dead letter", 2, 1)
 }
+
+// OFF-12: the commit of a group without members goes offsets.retention.minutes after the last one left, at the next of
+// the checks that come every 10 minutes; 7 days is too long for a run, it is the 2 minutes of the thread here. Where the
+// next member begins is auto.offset.reset's word. A group that runs keeps its commits.
+func TestOFF12(t *testing.T) {
+	for _, test := range []struct {
+		policy   string
+		position kafka.Offset
+		again    []int
+		never    []int
+	}{{"earliest", 0, span(0, 999), nil}, {"latest", 1040, nil, span(1000, 1039)}} {
+		spec := grouped(1, 2)
+		filled(spec, 0, 1000)
+		spec.Cluster.Groups.OffsetsRetention = 2 * 60_000
+		everyMember(spec, func(c *engine.ConsumerConfig) { c.AutoOffsetReset, c.Group.AutoCommit = "earliest", true })
+		spec.Groups[0].Members[1].Config.AutoOffsetReset, spec.Groups[0].Members[1].Off = test.policy, true
+		c := start(t, spec)
+		give(t, c, "wait 25m")
+		expectCommitted(t, c, "c", "t-0", "a group that runs, 25 minutes after its commit", 1000, 0)
+		give(t, c, "leave c-1", "wait 1m")
+		for range 40 {
+			give(t, c, "produce p0 k v")
+		}
+		give(t, c, "wait 1s")
+		expectCommitted(t, c, "c", "t-0", "a minute after it is empty", 1000, 40)
+		give(t, c, "wait 12m")
+		removed := last[journal.OffsetsRemoved](t, c, "b1")
+		if len(removed.Partitions) != 1 {
+			t.Errorf("%s: removed %+v, want the offset of t-0", test.policy, removed)
+		}
+		give(t, c, "start c-2", "wait 20s")
+		moved := last[journal.PositionReset](t, c, "c-2")
+		if moved.To != test.position {
+			t.Errorf("%s: c-2 begins at %d, want %d", test.policy, moved.To, test.position)
+		}
+		expectFate(t, c, "c", "t-0", test.policy+": duplicates", twice, test.again)
+		expectFate(t, c, "c", "t-0", test.policy+": never processed", undone, test.never)
+	}
+}
