@@ -58,6 +58,7 @@ type process struct {
 	shrink     kafka.Millis // when the in-sync replicas are looked at next
 	expire     kafka.Millis // when producers that have long been silent are looked for next
 	upkeep     upkeep
+	recovery   recovery
 	clean      bool  // the process before this one had ended in an orderly way
 	previous   int64 // its broker epoch; -1: not known
 }
@@ -258,6 +259,9 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 		b.expire = now + producerExpirationCheck
 		b.expireProducers(t)
 	}
+	if b.recoveryDue() <= now {
+		b.publish(t, b.recovery.cause)
+	}
 	b.keepUp(t)
 	b.shutDownTimeOut(t)
 	b.ask(t)
@@ -269,7 +273,7 @@ func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
+	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.recoveryDue(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
 	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call, b.creation} {
 		if c.open() {
 			due = min(due, c.deadline)

@@ -131,6 +131,9 @@ func (b *Broker) publish(t *turn, cause uint64) {
 	if !ok || self.IncarnationID != b.incarnation || b.epoch == -1 {
 		return
 	}
+	if !b.lifecycle.ready && !b.recovered(t, cause) {
+		return
+	}
 	b.applyPartitions(t, cause)
 	b.publishToCoordinators()
 	if !b.lifecycle.ready {

@@ -48,6 +48,8 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 		return due, "stops without the controller's word", true
 	case b.shrink:
 		return due, fmt.Sprintf("looks for replicas that have not been caught up for replica.lag.time.max.ms = %s", kafka.Thousands(b.config.ReplicaLagTimeMax)), true
+	case b.recoveryDue():
+		return due, "has recovered its logs and opens them", true
 	case b.upkeep.retention:
 		return due, fmt.Sprintf("looks for old segments: log.retention.check.interval.ms = %s", kafka.Thousands(b.config.RetentionCheckInterval)), true
 	case b.upkeep.cleaner:

@@ -53,3 +53,24 @@ func TestHeldRegistrationComesFirst(t *testing.T) {
 		t.Errorf("b1 is %s, fenced: %t", b.State, b.Fenced)
 	}
 }
+
+// DeleteRecords lets a leader's log begin within a batch. A follower that has nothing begins there too; what it fetches is
+// the whole batch, from below.
+func TestFollowerBeginsWithinABatch(t *testing.T) {
+	spec := orders(1, 0)
+	spec.Cluster, spec.Topic.ReplicationFactor = engine.DefaultCluster(2), 2
+	c := start(t, spec)
+	give(t, c, "produce p0 k one", "produce p0 k two", "produce p0 k three", "wait 1s") // linger.ms puts them into one batch
+	if got := c.View().Partitions[0].Log.Segments[0]; got.LastOffset != 2 {
+		t.Fatalf("the log ends with %d, want 2", got.LastOffset)
+	}
+	give(t, c, "kill b2", "wait 15s", "wipe b2", "delete-records orders-0 @1", "wait 1s", "start b2", "wait 30s")
+	for _, r := range c.View().Partitions[0].Replicas {
+		if !r.Online || r.LogStartOffset != 1 || r.LogEndOffset != 3 || len(recordsIn(t, r.Replica.Segments)) != 3 {
+			t.Errorf("replica of broker %d: %d to %d, online %t, want 1 to 3 with the whole batch", r.Broker, r.LogStartOffset, r.LogEndOffset, r.Online)
+		}
+	}
+	if isr := c.View().Partitions[0].ISR; len(isr) != 2 {
+		t.Errorf("ISR %d, want both", isr)
+	}
+}

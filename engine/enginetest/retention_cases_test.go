@@ -269,6 +269,28 @@ func TestOffsetsTopicIsCleaned(t *testing.T) {
 	}
 }
 
+// After an unclean end a slow disk takes its time: each segment is read and its indexes are written anew before the broker
+// opens its logs. After an orderly one there is nothing to do.
+func TestRecoveryOnASlowDisk(t *testing.T) {
+	c := start(t, kept(2))
+	produce(t, c, 5) // segments 0, 2, 4
+	give(t, c, "wait 1m", "power-loss b1", "wait 15s", "slow-disk b1 700ms", "start b1", "wait 1s")
+	if b := c.View().Brokers[0]; b.State != engine.BrokerStarting {
+		t.Errorf("a second after its start b1 is %s, want it to recover", b.State)
+	}
+	if begun := last[journal.RecoveryBegun](t, c, "b1"); begun.Segments != 3 || begun.Span != 2100 {
+		t.Errorf("recovery of %d segments takes %d ms, want 3 and 2,100", begun.Segments, begun.Span)
+	}
+	give(t, c, "wait 2s")
+	if got := contents(t, c, 0); c.View().Brokers[0].State != engine.BrokerRunning || len(got) != 5 {
+		t.Errorf("3 s after its start b1 is %s with %v, want it to run with 5 records", c.View().Brokers[0].State, got)
+	}
+	give(t, c, "shut-down b1", "wait 5s", "start b1", "wait 10s")
+	if b := c.View().Brokers[0]; b.State != engine.BrokerRunning || len(since[journal.RecoveryBegun](c, 0, "")) != 1 {
+		t.Errorf("after an orderly end and a start b1 is %s; recovered: %+v", b.State, since[journal.RecoveryBegun](c, 0, ""))
+	}
+}
+
 // STO-04 on a broker: the clock of a producer is ten days ahead. By default its record is refused.
 func TestClockAhead(t *testing.T) {
 	c := start(t, kept(100))

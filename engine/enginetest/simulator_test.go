@@ -326,16 +326,21 @@ func (s *simulation) uncleanAllowed(v engine.View) bool {
 }
 
 // compareAtEnd compares the logs of all replicas once all have everything: to the byte, from where the last of them begins
-// on and above what any of them has cleaned; below that by the last value of each key. Keys are left out where a
-// tombstone may be gone before a replica that was away has seen it, as in Kafka.
+// on and above what any of them has ever cleaned; below that by the last value of each key. Keys are left out where a
+// tombstone may be gone before a replica that was away has seen it, and where a later record that had replaced one was
+// lost, as in Kafka.
 func (s *simulation) compareAtEnd() string {
+	cleanedTo := map[kafka.TopicPartition]kafka.Offset{}
+	for e := range s.cluster.Journal().All() {
+		if body, ok := e.Body.(journal.LogCleaned); ok {
+			cleanedTo[body.TopicPartition] = max(cleanedTo[body.TopicPartition], body.Checkpoint)
+		}
+	}
+	withKeys := s.spec.Topic.Config.DeleteRetentionMillis >= 86_400_000 && !s.lostData()
 	for _, p := range s.cluster.View().Partitions {
-		start, cleaned := kafka.Offset(0), kafka.Offset(0)
+		start, cleaned := kafka.Offset(0), cleanedTo[p.TopicPartition]
 		for _, r := range p.Replicas {
 			start = max(start, r.LogStartOffset)
-			if u, ok := s.cluster.Upkeep(r.Broker, p.TopicPartition); ok {
-				cleaned = max(cleaned, u.CleanedTo)
-			}
 		}
 		var first, firstKeys string
 		for i, r := range p.Replicas {
@@ -343,7 +348,7 @@ func (s *simulation) compareAtEnd() string {
 				continue
 			}
 			bytes, keys := contentFrom(r.Replica.Segments, start, max(start, cleaned))
-			if s.spec.Topic.Config.DeleteRetentionMillis < 86_400_000 {
+			if !withKeys {
 				keys = ""
 			}
 			if i == 0 {
@@ -388,24 +393,35 @@ func contentFrom(segments []storage.Segment, start, from kafka.Offset) (batches,
 	return batches, keys
 }
 
-// checkIdempotence looks at the records of idempotent producers: each stands once, and in order. That is not promised where
-// a producer had to give a batch up and begin a new epoch, and where records were lost.
-func (s *simulation) checkIdempotence() string {
-	bumped := map[kafka.NodeID]bool{}
+// lostData says whether a disk lost data, or a leader was elected that may lack some.
+func (s *simulation) lostData() bool {
 	for e := range s.cluster.Journal().All() {
 		switch body := e.Body.(type) {
-		case journal.ProducerEpochBumped:
-			bumped[e.Node] = true
 		case journal.PowerLost, journal.DiskWiped:
-			return ""
+			return true
 		case journal.ProcessKilled:
 			if body.Wiped {
-				return ""
+				return true
 			}
 		case journal.LeaderElected:
 			if !body.Clean {
-				return ""
+				return true
 			}
+		}
+	}
+	return false
+}
+
+// checkIdempotence looks at the records of idempotent producers: each stands once, and in order. That is not promised where
+// a producer had to give a batch up and begin a new epoch, and where records were lost.
+func (s *simulation) checkIdempotence() string {
+	if s.lostData() {
+		return ""
+	}
+	bumped := map[kafka.NodeID]bool{}
+	for e := range s.cluster.Journal().All() {
+		if _, ok := e.Body.(journal.ProducerEpochBumped); ok {
+			bumped[e.Node] = true
 		}
 	}
 	report := s.cluster.Ledger()

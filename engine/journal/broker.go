@@ -205,3 +205,25 @@ func (b LogOpened) Sentence() string {
 	}
 	return fmt.Sprintf("%s: the log was checked batch by batch and ends at offset %d.", b.TopicPartition, b.LogEndOffset)
 }
+
+// RecoveryBegun says that a broker reads its logs from their beginning before it opens them, which its slow disk takes
+// some time for.
+type RecoveryBegun struct {
+	Logs     int          `json:"logs"`
+	Segments int          `json:"segments"`
+	Span     kafka.Millis `json:"span_ms"` // that it takes
+}
+
+// Kind gives the kind's name.
+func (RecoveryBegun) Kind() string { return "RecoveryBegun" }
+
+// Text gives the work and the time.
+func (b RecoveryBegun) Text() string {
+	return fmt.Sprintf("logs=%d segments=%d %dms", b.Logs, b.Segments, b.Span)
+}
+
+// Sentence gives the work and the time.
+func (b RecoveryBegun) Sentence() string {
+	return fmt.Sprintf("The broker reads %s of %s from the beginning, drops what is torn and writes the indexes anew. On its slow disk that takes %s ms; until then it stays fenced and leads nothing.",
+		kafka.Count(b.Segments, "segment"), kafka.Count(b.Logs, "partition"), kafka.Thousands(b.Span))
+}

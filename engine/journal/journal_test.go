@@ -219,6 +219,8 @@ var samples = []sample{
 	{ProduceFailed{orders3, 3, "MESSAGE_TOO_LARGE"}, "orders-3 records=3 MESSAGE_TOO_LARGE",
 		"The producer gave up 3 records for orders-3: the broker answered MESSAGE_TOO_LARGE."},
 	{SendingStopped{3}, "held=3", "The application hands in no more records. The producer still sends what it holds: 3 records."},
+	{RecoveryBegun{2, 5, 1000}, "logs=2 segments=5 1000ms",
+		"The broker reads 5 segments of 2 partitions from the beginning, drops what is torn and writes the indexes anew. On its slow disk that takes 1,000 ms; until then it stays fenced and leads nothing."},
 	{SendingStarted{6}, "partitions=6", "The application hands in records again. The producer divides them among the 6 partitions that it knows of."},
 	{ClockSet{86400000}, "skew=86400000", "The clock of the producer's machine is 86,400,000 ms ahead of the brokers' now. Its records say so: a producer writes its own time into them."},
 	{SegmentsDeleted{orders3, []kafka.Offset{0, 121}, 16940, "retention.ms", "largest timestamp 600,001 ms ago > retention.ms 600,000", 0, 242, -1, 60000},

@@ -4,7 +4,7 @@ package journal
 var kinds = [...]Body{
 	CommandGiven{}, CommandRejected{}, NodePaused{}, NodeResumed{}, TimePassed{}, RequestRefused{},
 	MessageSent{}, MessageDelivered{}, MessageLost{}, MessageHeld{}, ConnectionReset{}, LinkChanged{},
-	BrokerStarted{}, BrokerStopped{}, ShutdownBegun{}, ProcessKilled{}, DiskWiped{}, PowerLost{}, DiskSpeedChanged{}, RegistrationFailed{}, MetadataFollowed{}, LogOpened{},
+	BrokerStarted{}, RecoveryBegun{}, BrokerStopped{}, ShutdownBegun{}, ProcessKilled{}, DiskWiped{}, PowerLost{}, DiskSpeedChanged{}, RegistrationFailed{}, MetadataFollowed{}, LogOpened{},
 	CoordinatorNotFound{}, OffsetsTopicRefused{}, CoordinatorElected{}, NotCoordinator{}, GroupWriteParked{}, GroupAppendFailed{},
 	LeadershipTaken{}, FollowingBegun{}, LeaderlessLearned{}, BatchReplicated{}, HighWatermarkFollowed{}, LogTruncated{}, LogStartOffsetMoved{}, DeletionParked{}, ReplicaFetchFailed{},
 	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{}, ProducerStateExpired{},

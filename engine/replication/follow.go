@@ -17,9 +17,11 @@ import (
 func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWatermark, logStartOffset kafka.Offset) (appended []storage.Appended, from kafka.Offset, err error) {
 	from = r.highWatermark
 	if len(batches) > 0 {
+		start := r.beginWithBatch(batches)
 		if appended, err = r.Log.AppendAsFollower(batches, clock); err != nil {
 			return nil, from, err
 		}
+		r.Log.IncrementLogStartOffset(start)
 	}
 	r.highWatermark = r.clamp(highWatermark)
 	if r.config.Sabotage == sabotage.MarkUnclamped {
@@ -29,6 +31,19 @@ func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWa
 		r.Log.IncrementLogStartOffset(logStartOffset)
 	}
 	return appended, from, nil
+}
+
+// beginWithBatch lets a log without records begin where the first batch does, if that lies lower: the leader's log start
+// offset can stand within a batch, as DeleteRecords goes by records, and a fetch brings whole batches. It returns the
+// log start offset, which stays what it is.
+//
+// Source: Partition.appendRecordsToFollowerOrFutureReplica, UnexpectedAppendOffsetException.
+func (r *Replica) beginWithBatch(batches []byte) (start kafka.Offset) {
+	start = r.Log.LogStartOffset()
+	if b, err := record.Parse(batches); err == nil && start == r.Log.LogEndOffset() && b.BaseOffset < start && b.LastOffset() >= start {
+		r.Log.TruncateFullyAndStartAt(b.BaseOffset)
+	}
+	return start
 }
 
 // Truncation says what a truncation took away.
