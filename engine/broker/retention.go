@@ -89,10 +89,15 @@ func (b *Broker) deleteOldSegments(t *turn, r *replication.Replica, cause uint64
 	start := r.Log.LogStartOffset()
 	done := r.Log.DeleteOldSegments(r.HighWatermark(), b.clock(t.now))
 	if done.Deleted == 0 {
-		if config := r.Log.Config(); !config.Compact {
-			b.tellOnce(t, cause, finding{tp: r.TopicPartition, what: keptBy(done)}, journal.SegmentsKept{
-				TopicPartition: r.TopicPartition, Oldest: r.Log.FirstOffset(), Why: whyKept(done), Interval: b.config.RetentionCheckInterval,
-			})
+		kept := journal.SegmentsKept{
+			TopicPartition: r.TopicPartition, Oldest: r.Log.FirstOffset(), Why: whyKept(done), Interval: b.config.RetentionCheckInterval, Setting: "log.retention.check.interval.ms",
+		}
+		config := r.Log.Config()
+		if config.Compact {
+			kept.Interval, kept.Setting = b.config.CleanerBackoff, "log.cleaner.backoff.ms"
+		}
+		if config.Delete || !config.Compact {
+			b.tellOnce(t, cause, finding{tp: r.TopicPartition, what: keptBy(done)}, kept)
 		}
 		return
 	}

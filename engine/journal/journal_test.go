@@ -226,7 +226,7 @@ var samples = []sample{
 	{SegmentsDeleted{orders3, []kafka.Offset{0, 121}, 16940, "retention.ms", "largest timestamp 600,001 ms ago > retention.ms 600,000", 0, 242, -1, 60000},
 		"orders-3 segments=0,121 16940B retention.ms start=0→242: largest timestamp 600,001 ms ago > retention.ms 600,000",
 		"orders-3 let go of 2 segments (16,940 bytes: 0, 121) by retention.ms: largest timestamp 600,001 ms ago > retention.ms 600,000. The log begins at offset 242 now, it did at 0; a fetch from below is answered with OFFSET_OUT_OF_RANGE. The files stay with the suffix .deleted for file.delete.delay.ms = 60,000."},
-	{SegmentsKept{orders3, 2, []string{"retention.bytes is -1: no limit", "largest timestamp 5 ms ago ≤ retention.ms 600"}, 300000},
+	{SegmentsKept{orders3, 2, []string{"retention.bytes is -1: no limit", "largest timestamp 5 ms ago ≤ retention.ms 600"}, 300000, "log.retention.check.interval.ms"},
 		"orders-3 oldest=2: retention.bytes is -1: no limit; largest timestamp 5 ms ago ≤ retention.ms 600",
 		"A check of retention left all segments of orders-3: the oldest one (2) stays, and newer ones never go before it: retention.bytes is -1: no limit; largest timestamp 5 ms ago ≤ retention.ms 600. The check comes every log.retention.check.interval.ms = 300,000."},
 	{FilesRemoved{orders3, []string{"00000000000000000000.log.deleted", "00000000000000000000.index.deleted"}, 1500, 60000}, "orders-3 files=2 1500B",

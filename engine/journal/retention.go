@@ -47,6 +47,7 @@ type SegmentsKept struct {
 	Oldest         kafka.Offset         `json:"oldest"` // base offset of the oldest segment
 	Why            []string             `json:"why"`    // what each rule says of it
 	Interval       kafka.Millis         `json:"check_interval_ms"`
+	Setting        string               `json:"check_interval_setting"` // a compacted log is checked by the cleaner's
 }
 
 // Kind gives the kind's name.
@@ -59,8 +60,8 @@ func (b SegmentsKept) Text() string {
 
 // Sentence gives the reasons and when the next check is.
 func (b SegmentsKept) Sentence() string {
-	return fmt.Sprintf("A check of retention left all segments of %s: the oldest one (%s) stays, and newer ones never go before it: %s. The check comes every log.retention.check.interval.ms = %s.",
-		b.TopicPartition, kafka.Thousands(b.Oldest), strings.Join(b.Why, "; "), kafka.Thousands(b.Interval))
+	return fmt.Sprintf("A check of retention left all segments of %s: the oldest one (%s) stays, and newer ones never go before it: %s. The check comes every %s = %s.",
+		b.TopicPartition, kafka.Thousands(b.Oldest), strings.Join(b.Why, "; "), b.Setting, kafka.Thousands(b.Interval))
 }
 
 // FilesRemoved says that files which were no part of a log any more went from the disk.
