@@ -101,8 +101,12 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 		if g.converts = body.To == string(group.Classic); g.converts {
 			g.ended++
 		}
+		if body.Members == 0 { // the next generation or epoch is that of another group
+			clear(g.owners)
+		}
 	case journal.GroupDeleted:
 		k.group(body.Group).ended++
+		clear(k.group(body.Group).owners)
 	case journal.GroupsLoaded:
 		for _, state := range o.Groups {
 			g := k.group(state.ID)

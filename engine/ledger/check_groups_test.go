@@ -40,3 +40,27 @@ func TestRemovedAndJoinedAgain(t *testing.T) {
 		}
 	}
 }
+
+// An empty group that is converted, or deleted, is another group from then on: its first epoch may come again.
+func TestOwnersOfTheNextGroup(t *testing.T) {
+	orders0 := kafka.TopicPartition{Topic: "orders"}
+	taken := journal.PartitionsTaken{Group: "billing", Epoch: 1, Partitions: []kafka.TopicPartition{orders0}}
+	for _, test := range []struct {
+		between journal.Body
+		wrong   int
+	}{
+		{journal.GroupConverted{Group: "billing", To: "consumer", Members: 1}, 1},
+		{journal.GroupConverted{Group: "billing", To: "classic"}, 0},
+		{journal.GroupDeleted{Group: "billing"}, 0},
+	} {
+		var k Checker
+		o := Observation{Groups: []GroupState{{ID: "billing", Offsets: kafka.TopicPartition{Topic: group.Topic}}}}
+		k.partitions = map[kafka.TopicPartition]*partitionSeen{}
+		k.takeGroupEvent(&o, journal.Event{Node: "billing-1", Body: taken})
+		k.takeGroupEvent(&o, journal.Event{Node: "b1", Body: test.between})
+		k.takeGroupEvent(&o, journal.Event{Node: "billing-2", Body: taken})
+		if len(k.out) != test.wrong {
+			t.Errorf("with %+v between: %v, want %d violations", test.between, k.out, test.wrong)
+		}
+	}
+}
