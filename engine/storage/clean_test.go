@@ -197,47 +197,27 @@ func TestCleanKeepsTheEndOfTheRound(t *testing.T) {
 }
 
 // transactions fills a log: producer 1 writes 0 and 1 and aborts at 4; producer 2 writes 3 and 5 and commits at 6;
-// 2 and 7 belong to none. Markers have an epoch as given, data has epoch 0. The active segment begins at 7.
-func transactions(t *testing.T, markerEpoch kafka.ProducerEpoch) *Log {
+// 2 and 7 belong to none. Data has epoch 0; markers have epoch 1 under transactions of version 2, 0 before. The
+// active segment begins at 7.
+func transactions(t *testing.T, version int16) *Log {
 	t.Helper()
 	l := newCompacted(func(c *Config) { c.DeleteRetentionMillis = 1000 })
-	follow := func(offset kafka.Offset, batch []byte) {
-		t.Helper()
-		record.Stamp(batch, offset, 0)
-		if _, err := l.AppendAsFollower(batch, startTime); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data := func(offset kafka.Offset, id kafka.ProducerID, sequence kafka.Sequence, entries ...entry) {
-		t.Helper()
-		follow(offset, buildBatch(record.Options{Producer: &record.Producer{ID: id, BaseSequence: sequence}, Transactional: true}, entries...))
-	}
-	marker := func(offset kafka.Offset, kind record.ControlType, id kafka.ProducerID) {
-		t.Helper()
-		batch, err := record.EndTxnMarker{Type: kind}.Build(startTime, id, markerEpoch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		follow(offset, batch)
-	}
-	data(0, 1, 0, entry{startTime, "a", "1"}, entry{startTime, "b", "1"})
+	mustAppend(t, l, transactional(1, 0, 0, entry{startTime, "a", "1"}, entry{startTime, "b", "1"}), 0, startTime)
 	put(t, l, "p=1")
-	data(3, 2, 0, entry{startTime, "c", "1"})
-	marker(4, record.Abort, 1)
-	data(5, 2, 1, entry{startTime, "d", "1"})
-	marker(6, record.Commit, 2)
-	index := l.disk.Create("orders-0/00000000000000000000.txnindex")
-	l.disk.Append(index, appendAbortedTransaction(nil, AbortedTransaction{ProducerID: 1, FirstOffset: 0, LastOffset: 4, LastStableOffset: 3}))
+	mustAppend(t, l, transactional(2, 0, 0, entry{startTime, "c", "1"}), 0, startTime)
+	mustEnd(t, l, record.Abort, 1, kafka.ProducerEpoch(version/2), version)
+	mustAppend(t, l, transactional(2, 0, 1, entry{startTime, "d", "1"}), 0, startTime)
+	mustEnd(t, l, record.Commit, 2, kafka.ProducerEpoch(version/2), version)
 	l.roll(7, startTime)
 	put(t, l, "z=1")
 	return l
 }
 
-// The first cleaning removes 0 and 1 only, the second gives the abort marker its horizon, the third makes it an
+// §2.7, run of transactions: the first cleaning removes 0 and 1 only, the second gives the abort marker its horizon, the third makes it an
 // empty control batch, kept for the producer's epoch, as markers have had an epoch of their own since transactions
 // of version 2. The .txnindex loses the transaction when its data is gone.
 func TestCleanTransactions(t *testing.T) {
-	l := transactions(t, 1)
+	l := transactions(t, 2)
 	hasIndex := func() bool {
 		_, exists := l.disk.Open("orders-0/00000000000000000000.txnindex")
 		return exists
@@ -268,7 +248,7 @@ func TestCleanTransactions(t *testing.T) {
 // If the marker has the epoch of the data, as before, the data's last batch stays as a header, and with it the
 // marker.
 func TestCleanTransactionsOfVersion1(t *testing.T) {
-	l := transactions(t, 0)
+	l := transactions(t, 1)
 	done := clean(t, l, kafka.NoOffset, startTime)
 	wantContents(t, l, "clean 1", "0-1:- 2:p=1 3:c=1 4:marker 5:d=1 6:marker | 7:z=1")
 	l.roll(8, startTime)

@@ -83,7 +83,7 @@ func Open(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp, cl
 // Source: LogLoader.loadSegmentFiles.
 func (l *Log) loadSegments(now kafka.Timestamp) (segments []segment, unindexed []kafka.Offset) {
 	for _, path := range l.disk.List(l.dir) {
-		for _, suffix := range []string{OffsetIndexSuffix, TimeIndexSuffix} {
+		for _, suffix := range []string{OffsetIndexSuffix, TimeIndexSuffix, TransactionIndexSuffix} {
 			if base, is := l.offsetInName(path, suffix); is {
 				if _, exists := l.disk.Open(l.dir + "/" + SegmentFileName(base, LogSuffix)); !exists {
 					orphan, _ := l.disk.Open(path)
@@ -140,7 +140,7 @@ func (l *Log) recoverSegments(segments []segment, unindexed []kafka.Offset, clea
 	return segments
 }
 
-// recoverSegment reads segment i batch by batch. It writes both indexes anew by the rule of an append, and
+// recoverSegment reads segment i batch by batch. It writes its indexes anew by the rule of an append, and
 // the entry that closes the time index; notes leader epochs above those that are known; and takes a snapshot
 // of the producers at the end. What follows the last whole batch with a right CRC is cut off; dropped says
 // that there was something. end is where the next segment begins.
@@ -155,6 +155,7 @@ func (l *Log) recoverSegment(segments []segment, i int, end kafka.Offset, recove
 	l.rebuildProducers(&p, segments, s.base, false)
 	l.disk.Truncate(s.offsetIndex, 0)
 	l.disk.Truncate(s.timeIndex, 0)
+	s.truncateAborted(l.disk, 0)
 	bytes, size := l.disk.Bytes(s.log), 0
 	for {
 		batch, err := record.Parse(bytes[size:])
@@ -169,7 +170,9 @@ func (l *Log) recoverSegment(segments []segment, i int, end kafka.Offset, recove
 		if latest, _ := l.LatestEpoch(); batch.PartitionLeaderEpoch > latest {
 			l.AssignEpochStartOffset(batch.PartitionLeaderEpoch, batch.BaseOffset)
 		}
-		p.apply(&batch, batch.MaxTimestamp)
+		if completed := p.apply(&batch, batch.MaxTimestamp); completed != nil {
+			p.complete(l.disk, s, *completed)
+		}
 		p.end = batch.NextOffset()
 		size += batch.Size()
 		recovered.Records += int(batch.RecordsCount)
@@ -202,7 +205,10 @@ func (s *segment) load(disk *simdisk.Disk, end kafka.Offset) error {
 	if err := s.checkIndexes(disk); err != nil {
 		return err
 	}
-	return s.reload(disk, end)
+	if err := s.reload(disk, end); err != nil {
+		return err
+	}
+	return s.checkAborted(disk)
 }
 
 // checkIndexes holds the index files against themselves and against the size of the .log file.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,20 +16,26 @@ import (
 	"loglab/engine/simdisk"
 )
 
-// threeSegments is a log of three segments in all codecs: two idempotent producers and one without an id, three
-// leader epochs, timestamps that rise and fall.
+// threeSegments is a log of three segments in all codecs: two idempotent producers, one with transactions, of which
+// two are aborted, and one without an id; three leader epochs, timestamps that rise and fall.
 func threeSegments(t *testing.T) *Log {
 	t.Helper()
-	l := newLog(func(c *Config) { c.SegmentBytes, c.IndexIntervalBytes = 680, 100 })
+	l := newLog(func(c *Config) { c.SegmentBytes, c.IndexIntervalBytes = 760, 100 })
 	next := map[kafka.ProducerID]kafka.Sequence{}
 	for i := range kafka.Timestamp(18) {
 		options := record.Options{Codec: record.Codec(i % 5)}
-		if id := kafka.ProducerID(i % 3); id > 0 {
+		if id := kafka.ProducerID(i % 4); id > 0 {
+			options.Transactional = id == 3
 			options.Producer = &record.Producer{ID: id, BaseSequence: next[id]}
 			next[id] += 2
 		}
 		ts := startTime + 10*i - 25*(i%4)
 		mustAppend(t, l, buildBatch(options, entry{ts, "k", "v"}, entry{ts + 1, "k", "w"}), kafka.LeaderEpoch(i/7), startTime)
+		if kind, ends := map[kafka.Timestamp]record.ControlType{5: record.Abort, 11: record.Abort, 16: record.Commit}[i]; ends {
+			if _, err := l.AppendEndTxnMarker(marker(kind, 3, 0, 1), kafka.LeaderEpoch(i/7), startTime); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if len(l.Segments()) != 3 {
 		t.Fatalf("segments %v, want three", bases(l))
@@ -70,8 +77,15 @@ func closedAfterAppending(t *testing.T, config Config, pieces []piece) map[strin
 	}
 	l.logEndOffset = max(l.logEndOffset, l.active.base)
 	l.Close()
+	return withoutEpochs(l)
+}
+
+// withoutEpochs is every file of the log's disk but leader-epoch-checkpoint, and a .txnindex that has become empty.
+func withoutEpochs(l *Log) map[string]string {
 	files := contents(l.disk)
-	delete(files, "orders-0/"+LeaderEpochCheckpoint)
+	maps.DeleteFunc(files, func(path, content string) bool {
+		return path == "orders-0/"+LeaderEpochCheckpoint || content == "" && strings.HasSuffix(path, TransactionIndexSuffix)
+	})
 	return files
 }
 
@@ -79,9 +93,7 @@ func closedAfterAppending(t *testing.T, config Config, pieces []piece) map[strin
 // those of a log that got them by appends, it can be read, and it goes on.
 func checkOpened(t *testing.T, l *Log, pieces []piece, epochs []EpochEntry) error {
 	t.Helper()
-	files := contents(l.disk)
-	delete(files, "orders-0/"+LeaderEpochCheckpoint)
-	if diff := cmp.Diff(closedAfterAppending(t, l.config, pieces), files); diff != "" {
+	if diff := cmp.Diff(closedAfterAppending(t, l.config, pieces), withoutEpochs(l)); diff != "" {
 		return fmt.Errorf("files (-appended +recovered):\n%s", diff)
 	}
 	known := slices.DeleteFunc(slices.Clone(epochs), func(e EpochEntry) bool { return e.StartOffset >= l.LogEndOffset() })
@@ -115,6 +127,12 @@ func readOn(t *testing.T, l *Log) error {
 		}
 	}
 	for _, p := range l.Producers() {
+		if len(p.Batches) == 0 {
+			continue // its marker alone is left
+		}
+		if p.TransactionFirstOffset >= 0 {
+			mustEnd(t, l, record.Commit, p.ProducerID, p.ProducerEpoch, 1)
+		}
 		b, known := last[p.ProducerID]
 		if !known {
 			return fmt.Errorf("producer %d has no batch in the log: %+v", p.ProducerID, p)

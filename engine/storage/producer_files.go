@@ -141,7 +141,9 @@ func (l *Log) applySegment(p *producers, s *segment, start, end kafka.Offset) {
 		if err != nil || batch.LastOffset() >= end {
 			return
 		}
-		p.apply(&batch, batch.MaxTimestamp)
+		if completed := p.apply(&batch, batch.MaxTimestamp); completed != nil {
+			p.completed = append(p.completed, *completed) // its entry in .txnindex is there
+		}
 		position += batch.Size()
 	}
 }
@@ -184,6 +186,7 @@ func (l *Log) reloadProducers(p *producers, end kafka.Offset) {
 //
 // Source: ProducerStateManager.onLogStartOffsetIncremented.
 func (l *Log) noteProducersFrom(p *producers, start kafka.Offset) {
+	p.forgetCompleted(start)
 	p.end, p.snapshot = max(p.end, start), start
 	if list := l.producerSnapshots(); len(list) > 0 {
 		p.snapshot = list[len(list)-1].offset

@@ -150,15 +150,18 @@ func wholeBatches(b []byte) (size, records int) {
 
 // remove deletes the segment's files.
 func (s *segment) remove(disk *simdisk.Disk) {
+	if file, exists := s.transactionIndex(disk); exists {
+		disk.Remove(file)
+	}
 	disk.Remove(s.log)
 	disk.Remove(s.offsetIndex)
 	disk.Remove(s.timeIndex)
 }
 
-// truncate cuts the segment's file to size bytes and both indexes to what lies below offset. Indexes that contradict
+// truncate cuts the segment's file to size bytes and its indexes to what lies below offset. Indexes that contradict
 // what is left go.
 //
-// Source: LogSegment.truncateTo, OffsetIndex.truncateTo, TimeIndex.truncateTo.
+// Source: LogSegment.truncateTo, OffsetIndex.truncateTo, TimeIndex.truncateTo, TransactionIndex.truncateTo.
 func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, now kafka.Timestamp) {
 	_, at := lookupOffset(disk.Bytes(s.offsetIndex), s.base, offset-1, nil)
 	disk.Truncate(s.offsetIndex, (at+1)*offsetEntrySize)
@@ -167,6 +170,7 @@ func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, no
 		times--
 	}
 	disk.Truncate(s.timeIndex, times*timeEntrySize)
+	s.truncateAborted(disk, offset)
 	disk.Truncate(s.log, size)
 	s.modified = now
 	if size == 0 {
