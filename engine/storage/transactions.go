@@ -174,7 +174,8 @@ func (l *Log) AbortedTransactions(from kafka.Offset, read Read) ([]AbortedTransa
 	s := l.segmentAt(at)
 	index := l.disk.Bytes(s.offsetIndex)
 	for i := range s.offsetEntries(l.disk) {
-		if e := offsetEntryAt(index, s.base, i); e.Position >= read.Lookup.Position+len(read.Bytes) {
+		e, stop := offsetEntryAt(index, s.base, i), read.Lookup.Position+len(read.Bytes)
+		if e.Position > stop || e.Position == stop && i > 0 { // the search steps over the first entry if that is the one
 			end = e.Offset
 			break
 		}
