@@ -18,7 +18,7 @@ import (
 
 // threeSegments is a log of three segments in all codecs: two idempotent producers, one with transactions, of which
 // two are aborted, and one without an id; three leader epochs, timestamps that rise and fall.
-func threeSegments(t *testing.T) *Log {
+func threeSegments(t testing.TB) *Log {
 	t.Helper()
 	l := newLog(func(c *Config) { c.SegmentBytes, c.IndexIntervalBytes = 760, 100 })
 	next := map[kafka.ProducerID]kafka.Sequence{}
@@ -280,6 +280,47 @@ func TestDamageBelowTheRecoveryPoint(t *testing.T) {
 		}
 		if err := readOn(t, opened); err != nil {
 			t.Fatalf("cut to %d bytes: %v", size, err)
+		}
+	}
+}
+
+// Index files that contradict their segment make it be read batch by batch, after a clean stop too, and are then what
+// they were.
+func TestIndexesThatContradictTheirSegment(t *testing.T) {
+	closed := threeSegments(t)
+	closed.Close()
+	name := "orders-0/" + SegmentFileName(closed.sealed[1].base, "")
+	want := contents(closed.disk)
+	last := func(b []byte, size int) []byte { return b[len(b)-size:] }
+	for says, tc := range map[string]struct {
+		suffix string
+		change func(b []byte) []byte
+	}{
+		"a position between two batches":      {OffsetIndexSuffix, func(b []byte) []byte { last(b, 1)[0]++; return b }},
+		"a position behind the end":           {OffsetIndexSuffix, func(b []byte) []byte { last(b, 4)[0] = 1; return b }},
+		"a negative position":                 {OffsetIndexSuffix, func(b []byte) []byte { last(b, 4)[0] = 0xff; return b }},
+		"the offset of another batch":         {OffsetIndexSuffix, func(b []byte) []byte { last(b, 8)[3]++; return b }},
+		"an entry twice":                      {OffsetIndexSuffix, func(b []byte) []byte { return append(b, last(b, 8)...) }},
+		"a largest timestamp below a batch's": {TimeIndexSuffix, func(b []byte) []byte { last(b, 12)[7] -= 4; return b }},
+		"a time at an offset behind the end":  {TimeIndexSuffix, func(b []byte) []byte { last(b, 4)[0] = 1; return b }},
+		"an abort behind the end":             {TransactionIndexSuffix, func(b []byte) []byte { last(b, 16)[0] = 1; return b }},
+		"an abort before the segment":         {TransactionIndexSuffix, func(b []byte) []byte { last(b, 16)[7] = 1; return b }},
+		"another version":                     {TransactionIndexSuffix, func(b []byte) []byte { b[1] = 1; return b }},
+	} {
+		disk := closed.disk.Clone()
+		f, exists := disk.Open(name + tc.suffix)
+		if !exists {
+			t.Fatalf("there is no %s", name+tc.suffix)
+		}
+		changed := tc.change(slices.Clone(disk.Bytes(f)))
+		disk.Truncate(f, 0)
+		disk.Append(f, changed)
+		opened, recovered := Open(disk, "orders-0", closed.config, startTime, true, 0)
+		if diff := cmp.Diff(want, contents(disk)); diff != "" || recovered.Segments != 1 || recovered.DroppedBytes != 0 {
+			t.Errorf("%s: recovered %+v, files (-closed +opened):\n%s", says, recovered, diff)
+		}
+		if err := readOn(t, opened); err != nil {
+			t.Errorf("%s: %v", says, err)
 		}
 	}
 }

@@ -189,7 +189,8 @@ func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, no
 
 // reload reads from the segment's files what else is known of it: last offset, largest timestamp and last
 // time index entry. The largest timestamp is the last one in the time index, or a larger one of a batch
-// behind. The error says that the batches behind it cannot be read, do not lie below end, or do not reach as far.
+// behind. The error says that the batches behind it cannot be read, do not lie below end, or are not those of the
+// indexes.
 //
 // Simplified: the largest timestamp is always right. Kafka looks it up when it is first needed: after a restart
 // and a truncation that empties the time index, it may hold a segment for one without timestamps.
@@ -205,9 +206,17 @@ func (s *segment) reload(disk *simdisk.Disk, end kafka.Offset) error {
 	}
 	s.lastTimeIndexed = s.largest.Timestamp
 	s.lastOffset = s.base - 1
-	from, _ := lookupOffset(offsets, s.base, s.largest.Offset, nil)
+	from, number := lookupOffset(offsets, s.base, s.largest.Offset, nil)
+	next := max(number, 0) // the index entry that the scan comes to next
 	for position := from.Position; ; {
 		batch, err := record.Parse(bytes[position:])
+		if next < s.offsetEntries(disk) {
+			if e := offsetEntryAt(offsets, s.base, next); e.Position == position && e.Offset == batch.LastOffset() {
+				next++
+			} else if e.Position <= position {
+				return fmt.Errorf("offset index entry %d: offset %d at byte %d, the segment has another batch at byte %d", next, e.Offset, e.Position, position)
+			}
+		}
 		switch {
 		case errors.Is(err, record.ErrEnd) && s.lastOffset < indexed:
 			return fmt.Errorf("time index: last offset is %d, the segment ends with %d", indexed, s.lastOffset)
@@ -215,6 +224,8 @@ func (s *segment) reload(disk *simdisk.Disk, end kafka.Offset) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s at byte %d: %w", disk.Path(s.log), position, err)
+		case batch.LastOffset() <= indexed && batch.MaxTimestamp > s.lastTimeIndexed:
+			return fmt.Errorf("time index: the largest timestamp up to offset %d is %d, the batch at byte %d has %d", indexed, s.lastTimeIndexed, position, batch.MaxTimestamp)
 		case !s.canFollow(&batch, end):
 			return fmt.Errorf("%s at byte %d: offsets %d to %d after %d, below %d", disk.Path(s.log), position, batch.BaseOffset, batch.LastOffset(), s.lastOffset, end)
 		}
