@@ -86,6 +86,9 @@ func (p *producers) checkMarker(m *TransactionMarker) *Refusal {
 // that is open, or whose marker is at the high watermark or above, if that lies below the high watermark; else the
 // high watermark. Transactions that OnHighWatermarkUpdated has forgotten do not count.
 //
+// Simplified: of a transaction that began before the log start offset, that offset is taken. Kafka 4.2 takes the base
+// offset of the batch that holds it.
+//
 // Source: UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateManager.firstUnstableOffset.
 func (l *Log) LastStableOffset(highWatermark kafka.Offset) kafka.Offset {
 	stable := highWatermark
