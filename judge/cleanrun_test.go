@@ -143,11 +143,10 @@ func (r *cleanRun) follow() {
 	options := record.Options{Codec: record.Codec(r.rnd.IntN(r.codecs))}
 	next := r.log.LogEndOffset() + kafka.Offset(r.oneOf(0, 0, 0, 0, 0, 0, 0, 0, 0, r.rnd.IntN(5)))
 	var batch []byte
-	aborts := false
 	marker := w != nil && id >= 2 && r.rnd.IntN(3) == 0
 	if marker {
 		w.epoch += kafka.ProducerEpoch(r.rnd.IntN(2)) // since transactions of version 2 a marker has a new epoch
-		batch, aborts = r.drawMarker(id, w.epoch)
+		batch = r.drawMarker(id, w.epoch)
 	} else {
 		records := r.drawRecords()
 		if w != nil {
@@ -180,9 +179,6 @@ func (r *cleanRun) follow() {
 	r.ask(fmt.Sprint(answers[0].LastOffset), "follow x%x %d", batch, r.now)
 	if marker && open {
 		r.decided = append(r.decided, decidedTransaction{began, next})
-		if aborts {
-			r.noteAborted(storage.AbortedTransaction{ProducerID: id, FirstOffset: began, LastOffset: next})
-		}
 	}
 	if marker {
 		w.open, w.sequence = false, 0
@@ -215,34 +211,14 @@ func (r *cleanRun) drawRecords() []drawnRecord {
 }
 
 // drawMarker ends a transaction one way or the other.
-func (r *cleanRun) drawMarker(id kafka.ProducerID, epoch kafka.ProducerEpoch) (batch []byte, aborts bool) {
+func (r *cleanRun) drawMarker(id kafka.ProducerID, epoch kafka.ProducerEpoch) []byte {
 	kind := []record.ControlType{record.Abort, record.Commit}[r.rnd.IntN(2)]
 	r.done[kind.String()]++
 	batch, err := record.EndTxnMarker{Type: kind, CoordinatorEpoch: 1}.Build(r.now, id, epoch)
 	if err != nil {
 		panic(err)
 	}
-	return batch, kind == record.Abort
-}
-
-// noteAborted writes the entry of an aborted transaction to the active segment's .txnindex, which a log does not do
-// by itself yet.
-func (r *cleanRun) noteAborted(a storage.AbortedTransaction) {
-	a.LastStableOffset = a.LastOffset + 1
-	for _, began := range r.openTransactions() {
-		a.LastStableOffset = min(a.LastStableOffset, began)
-	}
-	segments := r.log.Segments()
-	path := "orders-0/" + storage.SegmentFileName(segments[len(segments)-1].BaseOffset, storage.TransactionIndexSuffix)
-	file, exists := r.disk.Open(path)
-	if !exists {
-		file = r.disk.Create(path)
-	}
-	entry := binary.BigEndian.AppendUint16(nil, 0)
-	for _, n := range []int64{int64(a.ProducerID), int64(a.FirstOffset), int64(a.LastOffset), int64(a.LastStableOffset)} {
-		entry = binary.BigEndian.AppendUint64(entry, uint64(n))
-	}
-	r.disk.Append(file, entry)
+	return batch
 }
 
 // advance moves the high watermark up.
@@ -256,6 +232,7 @@ func (r *cleanRun) advance(to kafka.Offset) {
 		}
 	}
 	r.decided = left
+	r.log.OnHighWatermarkUpdated(r.mark)
 	r.ask(fmt.Sprint(r.stable()), "mark %d", r.mark)
 }
 
@@ -279,7 +256,11 @@ func (r *cleanRun) stable() kafka.Offset {
 	for _, d := range r.decided {
 		stable = min(stable, d.first)
 	}
-	if start := r.log.LogStartOffset(); stable < start {
+	start := r.log.LogStartOffset()
+	if got, want := r.log.LastStableOffset(r.mark), min(max(stable, start), r.mark); got != want {
+		panic(fmt.Sprintf("last stable offset %d, want %d", got, want))
+	}
+	if stable < start {
 		return min(r.batchAt(start), r.mark)
 	}
 	return stable

@@ -3,8 +3,10 @@ package storage
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"loglab/engine/kafka"
+	"loglab/engine/simdisk"
 )
 
 // AbortedTransaction is one entry of a transaction index: a transaction of one producer that was aborted,
@@ -69,4 +71,56 @@ func ParseTransactionIndex(b []byte) ([]AbortedTransaction, error) {
 		entries = append(entries, t)
 	}
 	return entries, nil
+}
+
+// transactionIndex gives the segment's .txnindex, if it has one.
+func (s *segment) transactionIndex(disk *simdisk.Disk) (simdisk.File, bool) {
+	return disk.Open(s.transactionIndexPath(disk))
+}
+
+func (s *segment) transactionIndexPath(disk *simdisk.Disk) string {
+	return strings.TrimSuffix(disk.Path(s.log), LogSuffix) + TransactionIndexSuffix
+}
+
+// appendAborted adds an entry to the segment's .txnindex.
+//
+// Source: TransactionIndex.append.
+func (s *segment) appendAborted(disk *simdisk.Disk, t AbortedTransaction) {
+	file, exists := s.transactionIndex(disk)
+	if !exists {
+		file = disk.Create(s.transactionIndexPath(disk))
+	}
+	var b [abortedTransactionSize]byte
+	disk.Append(file, appendAbortedTransaction(b[:0], t))
+}
+
+// truncateAborted cuts off the entries of the .txnindex whose transaction ended at offset or above. An empty file stays.
+//
+// Source: TransactionIndex.truncateTo.
+func (s *segment) truncateAborted(disk *simdisk.Disk, offset kafka.Offset) {
+	file, exists := s.transactionIndex(disk)
+	if !exists {
+		return
+	}
+	entries, _ := ParseTransactionIndex(disk.Bytes(file))
+	kept := len(entries)
+	for kept > 0 && entries[kept-1].LastOffset >= offset {
+		kept--
+	}
+	disk.Truncate(file, kept*abortedTransactionSize)
+}
+
+// checkAborted holds the .txnindex against itself and against the offsets of its segment.
+//
+// Source: TransactionIndex.sanityCheck.
+func (s *segment) checkAborted(disk *simdisk.Disk) error {
+	file, exists := s.transactionIndex(disk)
+	if !exists {
+		return nil
+	}
+	entries, err := ParseTransactionIndex(disk.Bytes(file))
+	if n := len(entries); err == nil && n > 0 && (entries[0].LastOffset < s.base || entries[n-1].LastOffset > s.lastOffset) {
+		err = fmt.Errorf("transaction index: last offsets %d to %d, the segment has %d to %d", entries[0].LastOffset, entries[n-1].LastOffset, s.base, s.lastOffset)
+	}
+	return err
 }

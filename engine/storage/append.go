@@ -32,6 +32,8 @@ type Appended struct {
 	IndexEntry *OffsetEntry
 	// TimeEntry is the time index entry that was due; nil for none.
 	TimeEntry *TimeEntry
+	// Completed is the transaction that the batch ended; nil if it is no marker, or its producer had none open.
+	Completed *CompletedTransaction
 }
 
 // Append checks a producer's batch, gives it the next offsets and the leader epoch, and puts it at
@@ -54,6 +56,11 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	if refusal != nil {
 		return Appended{}, refusal
 	}
+	return l.append(in, epoch, now)
+}
+
+// append puts what was checked by itself at the end of the log, unless its size or its producer forbids it.
+func (l *Log) append(in incoming, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {
 	size := in.batch.Size()
 	if size > l.config.SegmentBytes {
 		return Appended{}, refuse(kerr.RecordListTooLarge, "batch of %s bytes > segment.bytes %s",
@@ -66,7 +73,12 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	last := base + kafka.Offset(in.batch.LastOffsetDelta)
 	l.AssignEpochStartOffset(epoch, base)
 	roll := l.maybeRoll(arrival{bytes: size, base: base, last: last, maxTimestamp: in.maxTimestamp}, now)
-	if in.batch.ProducerID >= 0 && l.config.Sabotage != sabotage.SequencesUnchecked {
+	switch {
+	case in.marker != nil:
+		if refusal := l.producers.checkMarker(in.marker); refusal != nil {
+			return Appended{Roll: roll}, refusal
+		}
+	case in.batch.ProducerID >= 0 && l.config.Sabotage != sabotage.SequencesUnchecked:
 		if first := l.producers.duplicate(&in.batch); first != nil {
 			return duplicateOf(first, roll), nil
 		}
@@ -98,7 +110,9 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	l.logEndOffset = last + 1
 	if in.batch.ProducerID >= 0 {
 		in.batch.BaseOffset = base
-		l.producers.apply(&in.batch, in.maxTimestamp)
+		if appended.Completed = l.producers.apply(&in.batch, in.maxTimestamp); appended.Completed != nil {
+			l.producers.complete(l.disk, &l.active, *appended.Completed)
+		}
 	}
 	l.producers.end = l.logEndOffset
 	return appended, nil

@@ -41,6 +41,7 @@ func (l *Log) AppendAsFollower(batches []byte, now kafka.Timestamp) ([]Appended,
 	position := l.active.size(l.disk)
 	l.disk.Append(l.active.log, batches[:in.bytes])
 	answers := make([]Appended, 0, len(list))
+	var completed []CompletedTransaction
 	for _, b := range list {
 		appended := Appended{
 			BaseOffset:    b.BaseOffset,
@@ -51,10 +52,13 @@ func (l *Log) AppendAsFollower(batches []byte, now kafka.Timestamp) ([]Appended,
 			Position:      position,
 		}
 		l.active.noteAppended(l.disk, &appended, b.MaxTimestamp, l.config.IndexIntervalBytes)
-		l.producers.apply(&b, b.MaxTimestamp)
+		if appended.Completed = l.producers.apply(&b, b.MaxTimestamp); appended.Completed != nil {
+			completed = append(completed, *appended.Completed)
+		}
 		position += b.Size()
 		answers = append(answers, appended)
 	}
+	l.producers.complete(l.disk, &l.active, completed...)
 	answers[0].Roll = roll
 	l.active.modified = now
 	l.logEndOffset = in.last + 1
@@ -76,7 +80,7 @@ func (l *Log) checkReplicated(b []byte) (list []record.Batch, in arrival, refusa
 		switch {
 		case err != nil:
 			return nil, in, refuse(kerr.CorruptMessage, "at byte %s of the fetched batches: %v", kafka.Thousands(in.bytes), err)
-		case batch.BaseOffset <= in.last || batch.LastOffset() < batch.BaseOffset:
+		case batch.BaseOffset <= in.last || batch.NextOffset() <= batch.BaseOffset:
 			return nil, in, refuse(kerr.UnknownServerError, "offsets %s to %s at byte %s of the fetched batches, after %s",
 				kafka.Thousands(batch.BaseOffset), kafka.Thousands(batch.LastOffset()), kafka.Thousands(in.bytes), kafka.Thousands(in.last))
 		case batch.PartitionLeaderEpoch < 0:

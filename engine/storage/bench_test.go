@@ -101,16 +101,22 @@ func benchmarkEncodeAppend(b *testing.B, recordBytes int) {
 	server.report(b)
 }
 
-// BenchmarkRead fetches 1 KiB from a log of 1 MiB segments.
-func BenchmarkRead(b *testing.B) {
+// benchLog is a log of so many batches of one record of 70 bytes, a millisecond apart, in segments of 1 MiB.
+func benchLog(b *testing.B, batches int) *Log {
 	config := DefaultConfig()
 	config.SegmentBytes = 1 << 20
 	log := New(new(simdisk.Disk), "orders-0", config, startTime)
-	for range 10000 {
-		if _, err := log.Append(oneRecord(startTime), 0, startTime); err != nil {
+	for i := range kafka.Timestamp(batches) {
+		if _, err := log.Append(oneRecord(startTime+i), 0, startTime+i); err != nil {
 			b.Fatal(err)
 		}
 	}
+	return log
+}
+
+// BenchmarkRead fetches 1 KiB from a log of 1 MiB segments.
+func BenchmarkRead(b *testing.B) {
+	log := benchLog(b, 10_000)
 	b.ReportAllocs()
 	offset := kafka.Offset(0)
 	for b.Loop() {
@@ -118,6 +124,63 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 		offset = (offset + 7919) % log.LogEndOffset()
+	}
+}
+
+// BenchmarkLookupByOffset finds the batch of an offset among 100,000 in 7 segments: an index entry, then up to 58
+// headers.
+func BenchmarkLookupByOffset(b *testing.B) {
+	log := benchLog(b, 100_000)
+	b.ReportAllocs()
+	offset := kafka.Offset(0)
+	for b.Loop() {
+		if _, _, err := log.locate(log.segmentAt(log.floorSegment(offset)), offset); err != nil {
+			b.Fatal(err)
+		}
+		offset = (offset + 7919) % log.LogEndOffset()
+	}
+}
+
+// BenchmarkLookupByTime finds the first record of a time in the same log: both indexes, headers, and the records of
+// one batch.
+func BenchmarkLookupByTime(b *testing.B) {
+	log := benchLog(b, 100_000)
+	b.ReportAllocs()
+	offset := kafka.Timestamp(0)
+	for b.Loop() {
+		if found, err := log.OffsetForTimestamp(startTime + offset); err != nil || found.Offset != kafka.Offset(offset) {
+			b.Fatal(found.Offset, err)
+		}
+		offset = (offset + 7919) % 100_000
+	}
+}
+
+// BenchmarkRecovery opens a log of 16 MiB after an unclean stop, all of it above the recovery point: full batches of
+// an idempotent producer with records of 100 bytes.
+func BenchmarkRecovery(b *testing.B) {
+	config := DefaultConfig()
+	config.SegmentBytes = 1 << 20
+	log := New(new(simdisk.Disk), "orders-0", config, startTime)
+	producer := record.Producer{ID: 1}
+	for log.Size() < 16<<20 {
+		builder := record.NewBuilder(record.Options{Producer: &producer})
+		fill(builder, benchValue(100))
+		batch, err := builder.Build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := log.Append(batch, 0, startTime); err != nil {
+			b.Fatal(err)
+		}
+		producer.BaseSequence += kafka.Sequence(builder.Count())
+	}
+	b.SetBytes(int64(log.Size()))
+	b.ReportAllocs()
+	for b.Loop() {
+		opened, recovered := Open(log.disk.Clone(), "orders-0", config, startTime, false, 0)
+		if recovered.Bytes != log.Size() || opened.LogEndOffset() != log.LogEndOffset() {
+			b.Fatalf("%+v", recovered)
+		}
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 	"loglab/engine/record"
 )
 
-// incoming is a producer's batch that has passed the checks.
+// incoming is a batch that has passed the checks of what is in it: a producer's, or a coordinator's marker.
 type incoming struct {
-	batch        record.Batch    // as the producer sent it; its bytes are shared with the caller
-	maxTimestamp kafka.Timestamp // what the header will say: the largest CreateTime, or now
-	restamp      bool            // under CreateTime: the header says something else
+	batch        record.Batch       // as the producer sent it; its bytes are shared with the caller
+	maxTimestamp kafka.Timestamp    // what the header will say: the largest CreateTime, or now
+	restamp      bool               // under CreateTime: the header says something else
+	marker       *TransactionMarker // nil for a client's batch
 }
 
 // check holds a produce request's bytes against the rules for a batch from a client, in Kafka's
@@ -28,9 +29,8 @@ func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
 	if batch.BaseOffset != 0 {
 		return incoming{}, refuse(kerr.InvalidRecord, "base offset is %s, a producer sends 0", kafka.Thousands(batch.BaseOffset))
 	}
-	if batch.Size() > c.MaxMessageBytes {
-		return incoming{}, refuse(kerr.MessageTooLarge, "batch of %s bytes > max.message.bytes %s",
-			kafka.Thousands(batch.Size()), kafka.Thousands(c.MaxMessageBytes))
+	if refusal := c.checkSize(batch); refusal != nil {
+		return incoming{}, refusal
 	}
 	if err := batch.CheckCRC(); err != nil {
 		return incoming{}, refuse(kerr.CorruptMessage, "%v", err)
@@ -45,6 +45,14 @@ func (c *Config) check(b []byte, now kafka.Timestamp) (incoming, *Refusal) {
 	}
 	in.restamp = batch.MaxTimestamp != in.maxTimestamp || batch.Attributes.TimestampType() != record.CreateTime
 	return in, refusal
+}
+
+// checkSize holds a batch against max.message.bytes.
+func (c *Config) checkSize(b record.Batch) *Refusal {
+	if b.Size() <= c.MaxMessageBytes {
+		return nil
+	}
+	return refuse(kerr.MessageTooLarge, "batch of %s bytes > max.message.bytes %s", kafka.Thousands(b.Size()), kafka.Thousands(c.MaxMessageBytes))
 }
 
 // magicAt is where a batch says its format. It is looked at before the batch is known to be one.

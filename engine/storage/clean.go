@@ -109,7 +109,7 @@ func (c *cleaning) cleanGroup(first, n int) error {
 		if k+1 < n {
 			end = group[k+1].base
 		}
-		aborted, err := l.abortedTransactions(first+k, end)
+		aborted, err := l.abortedTransactions(first+k, l.logStartOffset, end)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func wantContents(t *testing.T, l *Log, when, want string) {
 	}
 }
 
-// Two segments become one; a/2 stays, as a/3 is in the active segment; the tombstone gets its horizon in the first
+// §2.7, first run: two segments become one; a/2 stays, as a/3 is in the active segment; the tombstone gets its horizon in the first
 // cleaning and goes in the one at that time, not a millisecond earlier.
 func TestCleanThreeTimes(t *testing.T) {
 	l := newCompacted(func(c *Config) { c.DeleteRetentionMillis = 1000 })
@@ -154,7 +154,7 @@ func TestCleanThreeTimes(t *testing.T) {
 	}
 }
 
-// A producer's last batch stays as a header, so that its last sequence is known.
+// §2.7, run of an idempotent producer: its last batch stays as a header, so that its last sequence is known.
 func TestCleanKeepsTheLastSequence(t *testing.T) {
 	l := newCompacted(nil)
 	producer := &record.Producer{ID: 7, Epoch: 0, BaseSequence: 0}
@@ -197,47 +197,27 @@ func TestCleanKeepsTheEndOfTheRound(t *testing.T) {
 }
 
 // transactions fills a log: producer 1 writes 0 and 1 and aborts at 4; producer 2 writes 3 and 5 and commits at 6;
-// 2 and 7 belong to none. Markers have an epoch as given, data has epoch 0. The active segment begins at 7.
-func transactions(t *testing.T, markerEpoch kafka.ProducerEpoch) *Log {
+// 2 and 7 belong to none. Data has epoch 0; markers have epoch 1 under transactions of version 2, 0 before. The
+// active segment begins at 7.
+func transactions(t *testing.T, version int16) *Log {
 	t.Helper()
 	l := newCompacted(func(c *Config) { c.DeleteRetentionMillis = 1000 })
-	follow := func(offset kafka.Offset, batch []byte) {
-		t.Helper()
-		record.Stamp(batch, offset, 0)
-		if _, err := l.AppendAsFollower(batch, startTime); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data := func(offset kafka.Offset, id kafka.ProducerID, sequence kafka.Sequence, entries ...entry) {
-		t.Helper()
-		follow(offset, buildBatch(record.Options{Producer: &record.Producer{ID: id, BaseSequence: sequence}, Transactional: true}, entries...))
-	}
-	marker := func(offset kafka.Offset, kind record.ControlType, id kafka.ProducerID) {
-		t.Helper()
-		batch, err := record.EndTxnMarker{Type: kind}.Build(startTime, id, markerEpoch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		follow(offset, batch)
-	}
-	data(0, 1, 0, entry{startTime, "a", "1"}, entry{startTime, "b", "1"})
+	mustAppend(t, l, transactional(1, 0, 0, entry{startTime, "a", "1"}, entry{startTime, "b", "1"}), 0, startTime)
 	put(t, l, "p=1")
-	data(3, 2, 0, entry{startTime, "c", "1"})
-	marker(4, record.Abort, 1)
-	data(5, 2, 1, entry{startTime, "d", "1"})
-	marker(6, record.Commit, 2)
-	index := l.disk.Create("orders-0/00000000000000000000.txnindex")
-	l.disk.Append(index, appendAbortedTransaction(nil, AbortedTransaction{ProducerID: 1, FirstOffset: 0, LastOffset: 4, LastStableOffset: 3}))
+	mustAppend(t, l, transactional(2, 0, 0, entry{startTime, "c", "1"}), 0, startTime)
+	mustEnd(t, l, record.Abort, 1, kafka.ProducerEpoch(version/2), version)
+	mustAppend(t, l, transactional(2, 0, 1, entry{startTime, "d", "1"}), 0, startTime)
+	mustEnd(t, l, record.Commit, 2, kafka.ProducerEpoch(version/2), version)
 	l.roll(7, startTime)
 	put(t, l, "z=1")
 	return l
 }
 
-// The first cleaning removes 0 and 1 only, the second gives the abort marker its horizon, the third makes it an
-// empty control batch, kept for the producer's epoch, as markers have had an epoch of their own since transactions
-// of version 2. The .txnindex loses the transaction when its data is gone.
+// §2.7, run of transactions: the first cleaning removes 0 and 1 only, the second gives the abort marker its horizon,
+// the third makes it an empty control batch, kept for the producer's epoch, as markers have had an epoch of their own
+// since transactions of version 2. The .txnindex loses the transaction when its data is gone.
 func TestCleanTransactions(t *testing.T) {
-	l := transactions(t, 1)
+	l := transactions(t, 2)
 	hasIndex := func() bool {
 		_, exists := l.disk.Open("orders-0/00000000000000000000.txnindex")
 		return exists
@@ -268,7 +248,7 @@ func TestCleanTransactions(t *testing.T) {
 // If the marker has the epoch of the data, as before, the data's last batch stays as a header, and with it the
 // marker.
 func TestCleanTransactionsOfVersion1(t *testing.T) {
-	l := transactions(t, 0)
+	l := transactions(t, 1)
 	done := clean(t, l, kafka.NoOffset, startTime)
 	wantContents(t, l, "clean 1", "0-1:- 2:p=1 3:c=1 4:marker 5:d=1 6:marker | 7:z=1")
 	l.roll(8, startTime)
@@ -305,6 +285,36 @@ func TestSTO06And07(t *testing.T) {
 	put(t, l, "D=2")
 	clean(t, l, done.Checkpoint, startTime+2500)
 	wantContents(t, l, "STO-07 clean4", "3:C=1 6:A=4 7:D=1 | 8:D=2")
+}
+
+// STO-09: an open transaction stops the cleaner at the last stable offset, here 1.
+func TestSTO09OpenTransaction(t *testing.T) {
+	l := newCompacted(nil)
+	put(t, l, "A=1")
+	mustAppend(t, l, transactional(1, 0, 0, entry{startTime, "T", "1"}), 0, startTime)
+	put(t, l, "A=2")
+	l.roll(3, startTime)
+	put(t, l, "A=3")
+	l.roll(4, startTime)
+	put(t, l, "A=4")
+	const highWatermark = 5
+	stable := l.LastStableOffset(highWatermark)
+	c := l.Cleanable(kafka.NoOffset, stable, startTime)
+	if stable != 1 || l.LogEndOffset() != highWatermark || c.BoundOffset != 1 || c.Bound != BoundLastStable || c.Eligible() {
+		t.Errorf("last stable offset %d, %+v", stable, c)
+	}
+	if _, err := l.Clean(c, startTime); err != nil {
+		t.Fatal(err)
+	}
+	wantContents(t, l, "STO-09", "0:A=1 1:T=1 2:A=2 | 3:A=3 | 4:A=4")
+	// When it ends, the segment is cleaned.
+	mustEnd(t, l, record.Commit, 1, 1, 2)
+	l.OnHighWatermarkUpdated(6)
+	done, err := l.Clean(l.Cleanable(kafka.NoOffset, l.LastStableOffset(6), startTime), startTime)
+	if err != nil || done.Checkpoint != 4 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	wantContents(t, l, "after the commit", "1:T=1 3:A=3 | 4:A=4 5:marker")
 }
 
 // Why a log is cleaned or not, with the numbers.

@@ -94,29 +94,3 @@ func (t *cleanedTransactions) onControl(b *record.Batch) (mayGo bool) {
 	}
 	return false
 }
-
-// abortedTransactions gives the aborted transactions that begin below end and end at the log start offset or above,
-// from the .txnindex files of segment i and those behind it. The error means that such a file is damaged.
-//
-// Source: LocalLog.collectAbortedTransactions, TransactionIndex.collectAbortedTxns.
-func (l *Log) abortedTransactions(i int, end kafka.Offset) (list []AbortedTransaction, err error) {
-	for ; i <= len(l.sealed); i++ {
-		file, exists := l.disk.Open(l.dir + "/" + SegmentFileName(l.segmentAt(i).base, TransactionIndexSuffix))
-		if !exists {
-			continue
-		}
-		entries, err := ParseTransactionIndex(l.disk.Bytes(file))
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			if e.LastOffset >= l.logStartOffset && e.FirstOffset < end {
-				list = append(list, e)
-			}
-			if e.LastStableOffset >= end {
-				return list, nil
-			}
-		}
-	}
-	return list, nil
-}

@@ -1,13 +1,14 @@
 // Package storage models the log of one partition on one broker: segment files with their offset and
 // time index, the leader's checks before it appends, what is known of each producer, the rule by which a
 // new segment begins, the lookups by offset and by time, truncation, and what happens when a broker stops
-// and starts; how old segments are deleted, and how a compacted log is cleaned. The files are Kafka's, byte for
-// byte.
+// and starts; which transactions are open, and how far they let a reader read; how old segments are deleted, and how
+// a compacted log is cleaned. The files are Kafka's, byte for byte.
 //
 //	orders-0/00000000000000000000.log        batches, one after another
 //	orders-0/00000000000000000000.index      offset → position, sparse
 //	orders-0/00000000000000000000.timeindex  timestamp → offset, sparse
 //	orders-0/00000000000000000120.log        the next segment, named after its first offset
+//	orders-0/00000000000000000120.txnindex   aborted transactions whose marker is in this segment, if there are any
 //	orders-0/00000000000000000120.snapshot   what was known of the producers before offset 120
 //	…
 //	orders-0/00000000000000000000.log.deleted  a file that is no more part of the log, until it is removed
@@ -22,6 +23,9 @@
 // [Log.TruncationOffset] tell how far two logs agree, [Log.TruncateTo] cuts off what they do not agree on.
 // [Open] makes a log of what a stop left on the disk, and says in [Recovered] what it had to drop;
 // [Log.Close] makes that stop a clean one.
+//
+// [Log.AppendEndTxnMarker] ends a transaction, for a coordinator. [Log.LastStableOffset] is how far a reader of
+// committed records may go, [Log.AbortedTransactions] what it has to leave out; who knows the high watermark tells it.
 //
 // [Log.DeleteOldSegments] holds the segments against the rules of retention and says of each why it goes or
 // stays. [Log.Cleanable] says what the cleaner could do with a log and whether it is worth it, [Filthiest] which of
@@ -38,16 +42,15 @@
 //     segment and a leader epoch.
 //   - A Log does nothing by itself. It has no timer: without an append no segment rolls, but for the one check of
 //     retention that finds all segments too old.
+//   - Whatever bytes the files have, Open makes a log of them, and what cannot be read in it is an error of who reads.
 //   - Cleaning keeps the last value of every key, the offsets of all records it keeps, and the log end offset.
 //     It never touches the active segment, nor a record at its bound or above.
 //   - Clone only reads its receiver, so a log that nobody changes may be cloned by several at once.
 //
 // # Left out
 //
-// Appends by coordinators and the high watermark: who deletes or cleans says how far the log is replicated and
-// stable. Of transactions a log knows which producer has one open, but a leader does not ask whether one was begun,
-// and an append does not write .txnindex. The cleaner goes by the .txnindex files that are there and writes those
-// of its segments; the format is here ([ParseTransactionIndex]).
+// The high watermark: who deletes, cleans or reads says how far the log is replicated. Other appends by coordinators
+// than markers. A leader does not ask whether a transaction was begun: transactional data of any producer begins one.
 //
 // Simplified: partition.metadata, the file that holds the topic id, is not written.
 //

@@ -51,7 +51,7 @@ func locate(log, index []byte, base, offset kafka.Offset, found *Found) (record.
 	lookup.IndexEntry, lookup.IndexEntryNumber = lookupOffset(index, base, offset, way)
 	lookup.Position = lookup.IndexEntry.Position
 	for {
-		batch, err := record.Parse(log[lookup.Position:])
+		batch, err := record.Parse(log[min(max(lookup.Position, 0), len(log)):]) // an entry may point anywhere
 		if err != nil {
 			return batch, lookup, err
 		}

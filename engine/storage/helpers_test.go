@@ -52,7 +52,7 @@ func newLog(change func(*Config)) *Log {
 }
 
 // mustAppend appends and fails the test if the batch is refused.
-func mustAppend(t *testing.T, l *Log, batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) Appended {
+func mustAppend(t testing.TB, l *Log, batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) Appended {
 	t.Helper()
 	appended, err := l.Append(batch, epoch, now)
 	if err != nil {

@@ -59,3 +59,23 @@ func TestLookupStopsAtASegmentWithoutTimestamps(t *testing.T) {
 		t.Errorf("the first record from %d on is at %d, %v; want none", startTime-18, found.Offset, err)
 	}
 }
+
+// The search for the end of what was read steps over the first index entry if the read ends where that points to: the
+// list for a reader of committed records may then hold a transaction that begins right behind.
+func TestAbortedTransactionsAsKafkaListsThem(t *testing.T) {
+	l := newLog(func(c *Config) { c.IndexIntervalBytes = 0 })
+	mustAppend(t, l, oneRecord(startTime), 0, startTime)
+	mustAppend(t, l, transactional(1, 0, 0, entry{startTime, "a", "1"}), 0, startTime)
+	mustAppend(t, l, transactional(2, 0, 0, entry{startTime, "a", "1"}), 0, startTime)
+	mustEnd(t, l, record.Abort, 1, 1, 2)
+	mustEnd(t, l, record.Abort, 2, 1, 2)
+	for maxBytes, want := range map[int]int{70: 1, 140: 1, 210: 2} { // up to the index entries of offsets 1, 2 and 3
+		read, err := l.Read(0, maxBytes, 5, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := l.AbortedTransactions(0, read); err != nil || len(got) != want {
+			t.Errorf("%d bytes: %v, %v; want %d", len(read.Bytes), got, err, want)
+		}
+	}
+}

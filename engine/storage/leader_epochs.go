@@ -3,8 +3,11 @@ package storage
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 )
 
 // EpochEntry says where a leader epoch began.
@@ -151,29 +154,75 @@ func formatLeaderEpochs(entries []EpochEntry) []byte {
 	return text
 }
 
-// loadLeaderEpochs reads leader-epoch-checkpoint, or makes the file. It panics if there is something else in
-// it: it is only ever replaced as a whole.
+// loadLeaderEpochs reads leader-epoch-checkpoint, or makes the file. ok is false if there is something else in
+// it, which a crash cannot leave: the file is only ever replaced as a whole.
 //
 // Source: LeaderEpochFileCache, CheckpointFile.read.
-func (l *Log) loadLeaderEpochs() {
+func (l *Log) loadLeaderEpochs() (ok bool) {
 	path := l.dir + "/" + LeaderEpochCheckpoint
 	f, exists := l.disk.Open(path)
 	if !exists {
 		l.disk.Create(path)
-		return
+		return true
 	}
-	if l.disk.Size(f) == 0 {
-		return
+	entries, err := parseLeaderEpochs(l.disk.Bytes(f))
+	if err == nil {
+		l.epochs = entries
 	}
-	lines, err := checkpointLines(l.disk.Bytes(f))
-	for _, line := range lines {
-		var e EpochEntry
-		if _, scanErr := fmt.Sscanf(line, "%d %d", &e.Epoch, &e.StartOffset); scanErr != nil {
-			err = fmt.Errorf("line %q: %w", line, scanErr)
-		}
-		l.epochs = append(l.epochs, e)
+	return err == nil
+}
+
+// parseLeaderEpochs reads what formatLeaderEpochs writes, to the end of the last line. An empty file holds no epochs.
+// Neither number may be negative, and both rise.
+func parseLeaderEpochs(b []byte) (entries []EpochEntry, err error) {
+	if len(b) == 0 {
+		return nil, nil
 	}
+	lines, err := checkpointLines(b)
 	if err != nil {
-		panic(fmt.Sprintf("storage: %s: %v", path, err))
+		return nil, err
 	}
+	if b[len(b)-1] != '\n' {
+		return nil, fmt.Errorf("checkpoint line %d: its end is missing", len(lines)+2)
+	}
+	after := EpochEntry{Epoch: -1, StartOffset: -1}
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		if len(fields) != 2 {
+			return nil, fmt.Errorf("checkpoint line %d: %q, want epoch and start offset", i+3, line)
+		}
+		epoch, err := strconv.ParseInt(fields[0], 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint line %d: epoch: %w", i+3, err)
+		}
+		start, err := strconv.ParseInt(fields[1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint line %d: start offset: %w", i+3, err)
+		}
+		e := EpochEntry{Epoch: kafka.LeaderEpoch(epoch), StartOffset: kafka.Offset(start)}
+		if e.Epoch <= after.Epoch || e.StartOffset <= after.StartOffset {
+			return nil, fmt.Errorf("checkpoint line %d: epoch %d at offset %d, must be above %d and %d", i+3, e.Epoch, e.StartOffset, after.Epoch, after.StartOffset)
+		}
+		entries = append(entries, e)
+		after = e
+	}
+	return entries, nil
+}
+
+// rebuildLeaderEpochs notes each leader epoch with the batch that begins it, as a follower's append does.
+func (l *Log) rebuildLeaderEpochs(segments []segment) {
+	for i := range segments {
+		bytes := l.disk.Bytes(segments[i].log)
+		for {
+			batch, err := record.Parse(bytes)
+			if err != nil {
+				break
+			}
+			if latest, _ := l.LatestEpoch(); batch.PartitionLeaderEpoch > latest && batch.BaseOffset >= 0 {
+				l.AssignEpochStartOffset(batch.PartitionLeaderEpoch, batch.BaseOffset)
+			}
+			bytes = bytes[batch.Size():]
+		}
+	}
+	l.writeLeaderEpochCheckpoint()
 }

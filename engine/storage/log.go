@@ -51,6 +51,7 @@ func (l *Log) Clone(disk *simdisk.Disk) *Log {
 	clone.epochs = slices.Clip(l.epochs)
 	clone.deletions = slices.Clip(l.deletions)
 	clone.producers.states = slices.Clone(l.producers.states)
+	clone.producers.completed = slices.Clip(l.producers.completed)
 	return &clone
 }
 

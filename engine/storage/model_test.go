@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,7 +78,63 @@ func (m *model) check(l *Log) error {
 	if err := m.checkProducers(l); err != nil {
 		return err
 	}
+	if err := m.checkAborted(l); err != nil {
+		return err
+	}
 	return checkIndexes(l)
+}
+
+// checkAborted holds each .txnindex against the markers of its segment. Of a transaction that began before the log
+// start offset the beginning may be forgotten.
+func (m *model) checkAborted(l *Log) error {
+	open := map[kafka.ProducerID]kafka.Offset{}
+	for _, s := range l.Segments() {
+		entries, err := ParseTransactionIndex(indexOf(l, s.BaseOffset))
+		if err != nil {
+			return err
+		}
+		markers := map[kafka.Offset]AbortedTransaction{}
+		for b := s.Bytes; len(b) > 0; {
+			batch, err := record.Parse(b)
+			if err != nil {
+				return err
+			}
+			b = b[batch.Size():]
+			first, began := open[batch.ProducerID]
+			switch {
+			case batch.Attributes.Control():
+				delete(open, batch.ProducerID)
+				if began && isAbort(&batch) {
+					markers[batch.BaseOffset] = AbortedTransaction{ProducerID: batch.ProducerID, FirstOffset: first, LastOffset: batch.BaseOffset}
+				}
+			case batch.Attributes.Transactional() && !began:
+				open[batch.ProducerID] = batch.BaseOffset
+			}
+		}
+		for _, e := range entries {
+			want, aborted := markers[e.LastOffset]
+			delete(markers, e.LastOffset)
+			if e.LastStableOffset = 0; !aborted || e != want && want.FirstOffset >= m.start {
+				return fmt.Errorf("segment %d: .txnindex says %+v, want %+v", s.BaseOffset, e, want)
+			}
+		}
+		for _, missing := range markers {
+			if missing.FirstOffset >= m.start {
+				return fmt.Errorf("segment %d: .txnindex lacks %+v", s.BaseOffset, missing)
+			}
+		}
+	}
+	return nil
+}
+
+// isAbort says whether a control batch is the marker of an aborted transaction.
+func isAbort(b *record.Batch) bool {
+	scan := b.Scan()
+	if !scan.Next() {
+		return false
+	}
+	c, err := record.DecodeControl(scan.Record())
+	return err == nil && c.Type == record.Abort
 }
 
 // checkProducers holds the last batch of each producer against the log. Of a producer that has nothing from the
@@ -89,13 +146,16 @@ func (m *model) checkProducers(l *Log) error {
 	}
 	last := map[kafka.ProducerID]record.Batch{}
 	for _, b := range m.batches {
-		if b.ProducerID >= 0 && b.BaseOffset >= m.start {
+		if b.ProducerID >= 0 && b.BaseOffset >= m.start && !b.Attributes.Control() {
 			last[b.ProducerID] = b
 		}
 	}
 	for id, b := range last {
 		p := known[id]
 		want := ProducerBatch{b.BaseSequence, b.LastSequence(), b.BaseOffset, b.LastOffset(), b.MaxTimestamp}
+		if n := len(p.Batches); n > 0 && p.CoordinatorEpoch >= 0 {
+			want.Timestamp = p.Batches[n-1].Timestamp // in a snapshot it is that of the marker
+		}
 		if n := len(p.Batches); n == 0 || p.Batches[n-1] != want || p.ProducerEpoch != b.ProducerEpoch {
 			return fmt.Errorf("producer %d: %+v, the last batch in the log is %+v", id, p, want)
 		}
@@ -159,11 +219,14 @@ func (m modelled) clone() modelled {
 	return modelled{m.log.Clone(disk), m.model}
 }
 
-// nextOf is a batch that the log must take from a producer.
+// nextOf is a batch that the log must take from a producer. From id 4 on it has transactions.
 func (m *modelled) nextOf(r *rand.Rand, id kafka.ProducerID) []byte {
 	p := ProducerState{}
 	if known := m.log.producers.get(id); known != nil {
 		p = *known
+	}
+	if id >= 4 {
+		return transactional(id, 0, record.IncrementSequence(p.LastSequence(), 1), slices.Repeat([]entry{{startTime, "k", "v"}}, 1+r.IntN(3))...)
 	}
 	if r.IntN(10) == 0 {
 		return sent(id, p.ProducerEpoch+1, 0, 1+r.IntN(3), "v")
@@ -175,10 +238,16 @@ func (m *modelled) nextOf(r *rand.Rand, id kafka.ProducerID) []byte {
 func (m *modelled) change(t *testing.T, r *rand.Rand, step int) {
 	l := m.log
 	switch op := r.IntN(20); {
+	case op < 2:
+		before, m0 := len(allBytes(l)), marker(record.ControlType(r.IntN(2)), kafka.ProducerID(4+r.IntN(2)), 0, 1)
+		if _, err := l.AppendEndTxnMarker(m0, kafka.LeaderEpoch(step/15), startTime+kafka.Timestamp(10*step)); err != nil {
+			t.Fatal(err)
+		}
+		m.model.append(allBytes(l)[before:])
 	case op < 12:
 		before := len(allBytes(l))
 		batch, now := randomBatch(r, startTime+kafka.Timestamp(10*step))
-		if id := kafka.ProducerID(r.IntN(4)); id > 0 {
+		if id := kafka.ProducerID(r.IntN(6)); id > 0 {
 			batch = m.nextOf(r, id)
 		}
 		mustAppend(t, l, batch, kafka.LeaderEpoch(step/15), now)

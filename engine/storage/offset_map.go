@@ -34,7 +34,7 @@ func (l *Log) buildOffsetMap(start, end kafka.Offset) (m offsetMap, full bool, e
 	m = offsetMap{offsets: map[string]kafka.Offset{}, room: int(float64(slots) * dedupeLoadFactor), latest: kafka.NoOffset}
 	first := max(0, l.floorSegment(start))
 	var transactions cleanedTransactions
-	aborted, err := l.abortedTransactions(first, end)
+	aborted, err := l.abortedTransactions(first, l.logStartOffset, end)
 	if err != nil {
 		return m, false, err
 	}

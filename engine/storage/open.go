@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -23,6 +24,8 @@ type Recovered struct {
 	DroppedRecords int
 	// DroppedSegments is the number of later segments, which were removed.
 	DroppedSegments int
+	// EpochsRebuilt says that leader-epoch-checkpoint could not be read: the leader epochs are those of the batches.
+	EpochsRebuilt bool
 }
 
 // Open makes a log of the files in directory dir, as a broker does when it starts; without files, an empty
@@ -30,7 +33,8 @@ type Recovered struct {
 // segments from the one that holds recoveryPoint on are read batch by batch: what follows the last whole batch
 // with a right CRC is cut off, later segments are removed, and the indexes are written anew. The producers
 // come from the newest snapshot that is whole and the batches behind it, leader epochs from their checkpoint
-// and the batches that were read.
+// and the batches that were read. Where a file ends between two batches, nothing tells that some are missing: later
+// segments stay.
 //
 // The log start offset is the base offset of the first segment. A broker whose log began later, by
 // DeleteRecords or the leader's word, calls IncrementLogStartOffset with what it has in
@@ -39,6 +43,10 @@ type Recovered struct {
 // Simplified: a segment without timestamps counts as last written when the log was opened; Kafka has the
 // time of the file.
 //
+// Simplified: index files that contradict their segment make it be read batch by batch, and a leader-epoch-checkpoint
+// that cannot be read is made anew from the batches. Kafka trusts the indexes of a segment that was synced, and
+// leaves a log directory whose checkpoint it cannot read.
+//
 // Source: org.apache.kafka.storage.internals.log.LogLoader, UnifiedLog.create.
 func Open(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp, cleanShutdown bool, recoveryPoint kafka.Offset) (*Log, Recovered) {
 	if err := config.Validate(); err != nil {
@@ -46,9 +54,11 @@ func Open(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp, cl
 	}
 	l := &Log{disk: disk, dir: dir, config: config, clock: now}
 	l.removeLeftovers()
-	l.loadLeaderEpochs()
 	segments, unindexed := l.loadSegments(now)
 	recovered := Recovered{}
+	if recovered.EpochsRebuilt = !l.loadLeaderEpochs(); recovered.EpochsRebuilt {
+		l.rebuildLeaderEpochs(segments)
+	}
 	if len(segments) > 0 {
 		segments = l.recoverSegments(segments, unindexed, cleanShutdown, recoveryPoint, &recovered)
 	} else {
@@ -73,7 +83,7 @@ func Open(disk *simdisk.Disk, dir string, config Config, now kafka.Timestamp, cl
 // Source: LogLoader.loadSegmentFiles.
 func (l *Log) loadSegments(now kafka.Timestamp) (segments []segment, unindexed []kafka.Offset) {
 	for _, path := range l.disk.List(l.dir) {
-		for _, suffix := range []string{OffsetIndexSuffix, TimeIndexSuffix} {
+		for _, suffix := range []string{OffsetIndexSuffix, TimeIndexSuffix, TransactionIndexSuffix} {
 			if base, is := l.offsetInName(path, suffix); is {
 				if _, exists := l.disk.Open(l.dir + "/" + SegmentFileName(base, LogSuffix)); !exists {
 					orphan, _ := l.disk.Open(path)
@@ -107,11 +117,14 @@ func (l *Log) loadSegments(now kafka.Timestamp) (segments []segment, unindexed [
 // Source: LogLoader.recoverLog.
 func (l *Log) recoverSegments(segments []segment, unindexed []kafka.Offset, cleanShutdown bool, recoveryPoint kafka.Offset, recovered *Recovered) []segment {
 	for i := 0; i < len(segments); i++ {
-		s := &segments[i]
-		unflushed := !cleanShutdown && (i == len(segments)-1 || segments[i+1].base > recoveryPoint)
-		if !unflushed && !slices.Contains(unindexed, s.base) {
-			s.reload(l.disk)
-		} else if dropped := l.recoverSegment(segments, i, recovered); dropped && unflushed {
+		s, end := &segments[i], kafka.Offset(math.MaxInt64)
+		unflushed := !cleanShutdown
+		if i+1 < len(segments) {
+			end = segments[i+1].base
+			unflushed = unflushed && end > recoveryPoint
+		}
+		asItIs := !unflushed && !slices.Contains(unindexed, s.base) && s.load(l.disk, end) == nil
+		if !asItIs && l.recoverSegment(segments, i, end, recovered) && unflushed {
 			for _, later := range segments[i+1:] {
 				bytes := l.disk.Bytes(later.log)
 				_, records := wholeBatches(bytes)
@@ -127,27 +140,29 @@ func (l *Log) recoverSegments(segments []segment, unindexed []kafka.Offset, clea
 	return segments
 }
 
-// recoverSegment reads segment i batch by batch. It writes both indexes anew by the rule of an append, and
+// recoverSegment reads segment i batch by batch. It writes its indexes anew by the rule of an append, and
 // the entry that closes the time index; notes leader epochs above those that are known; and takes a snapshot
 // of the producers at the end. What follows the last whole batch with a right CRC is cut off; dropped says
-// that there was something.
+// that there was something. end is where the next segment begins.
 //
 // Simplified: a batch whose offsets cannot stand there counts as damaged. Kafka empties the segment, or splits it.
 //
 // Source: LogLoader.recoverSegment, LogSegment.recover.
-func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (dropped bool) {
+func (l *Log) recoverSegment(segments []segment, i int, end kafka.Offset, recovered *Recovered) (dropped bool) {
 	s := &segments[i]
+	*s = newSegment(s.base, s.log, s.offsetIndex, s.timeIndex, s.modified)
 	var p producers
 	l.rebuildProducers(&p, segments, s.base, false)
 	l.disk.Truncate(s.offsetIndex, 0)
 	l.disk.Truncate(s.timeIndex, 0)
+	s.truncateAborted(l.disk, 0)
 	bytes, size := l.disk.Bytes(s.log), 0
 	for {
 		batch, err := record.Parse(bytes[size:])
 		if err == nil {
 			err = batch.CheckCRC()
 		}
-		if err != nil || !s.canFollow(&batch) {
+		if err != nil || !s.canFollow(&batch, end) {
 			break
 		}
 		a := Appended{LastOffset: batch.LastOffset(), Position: size, Bytes: batch.Size()}
@@ -155,7 +170,9 @@ func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (d
 		if latest, _ := l.LatestEpoch(); batch.PartitionLeaderEpoch > latest {
 			l.AssignEpochStartOffset(batch.PartitionLeaderEpoch, batch.BaseOffset)
 		}
-		p.apply(&batch, batch.MaxTimestamp)
+		if completed := p.apply(&batch, batch.MaxTimestamp); completed != nil {
+			p.complete(l.disk, s, *completed)
+		}
 		p.end = batch.NextOffset()
 		size += batch.Size()
 		recovered.Records += int(batch.RecordsCount)
@@ -175,9 +192,44 @@ func (l *Log) recoverSegment(segments []segment, i int, recovered *Recovered) (d
 	return true
 }
 
-// canFollow says whether the batch's offsets can stand behind what the segment holds.
-func (s *segment) canFollow(b *record.Batch) bool {
-	return b.BaseOffset > s.lastOffset && b.LastOffset() >= b.BaseOffset && b.LastOffset()-s.base <= math.MaxInt32
+// canFollow says whether the batch's offsets can stand behind what the segment holds, below end.
+func (s *segment) canFollow(b *record.Batch, end kafka.Offset) bool {
+	return b.BaseOffset > s.lastOffset && b.LastOffset() >= b.BaseOffset && b.LastOffset()-s.base <= math.MaxInt32 && b.LastOffset() < end
+}
+
+// load takes the segment's files as they are. A piece of an entry at the end of an index is cut off. The error says
+// how the files contradict each other.
+//
+// Source: LogSegment.sanityCheck, AbstractIndex.
+func (s *segment) load(disk *simdisk.Disk, end kafka.Offset) error {
+	if err := s.checkIndexes(disk); err != nil {
+		return err
+	}
+	if err := s.reload(disk, end); err != nil {
+		return err
+	}
+	return s.checkAborted(disk)
+}
+
+// checkIndexes holds the index files against themselves and against the size of the .log file.
+//
+// Source: OffsetIndex.sanityCheck, TimeIndex.sanityCheck.
+func (s *segment) checkIndexes(disk *simdisk.Disk) error {
+	whole := func(f simdisk.File, entrySize int) []byte { return disk.Bytes(f)[:disk.Size(f)/entrySize*entrySize] }
+	offsets, err := ParseOffsetIndex(whole(s.offsetIndex, offsetEntrySize), s.base)
+	if err != nil {
+		return err
+	}
+	times, err := ParseTimeIndex(whole(s.timeIndex, timeEntrySize), s.base)
+	if err != nil {
+		return err
+	}
+	if n, size := len(offsets), s.size(disk); n > 0 && offsets[n-1].Position >= size {
+		return fmt.Errorf("offset index entry %d: position is %d, the segment has %d bytes", n-1, offsets[n-1].Position, size)
+	}
+	disk.Truncate(s.offsetIndex, len(offsets)*offsetEntrySize)
+	disk.Truncate(s.timeIndex, len(times)*timeEntrySize)
+	return nil
 }
 
 // loadFirstBatch notes the timestamp by which the segment rolls.

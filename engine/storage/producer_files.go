@@ -27,11 +27,12 @@ func (l *Log) producerSnapshots() (list []producerSnapshot) {
 	return list
 }
 
-// offsetInName reads the offset in the name of one of the log's files, if it ends in suffix.
+// offsetInName reads the offset in the name of one of the log's files, if it ends in suffix. A name that
+// SegmentFileName does not give is not one of them.
 func (l *Log) offsetInName(path, suffix string) (kafka.Offset, bool) {
-	digits, ok := strings.CutSuffix(strings.TrimPrefix(path, l.dir+"/"), suffix)
-	offset, err := strconv.ParseInt(digits, 10, 64)
-	return kafka.Offset(offset), ok && err == nil
+	name := strings.TrimPrefix(path, l.dir+"/")
+	offset, err := strconv.ParseInt(strings.TrimSuffix(name, suffix), 10, 64)
+	return kafka.Offset(offset), err == nil && offset >= 0 && name == SegmentFileName(kafka.Offset(offset), suffix)
 }
 
 // takeProducerSnapshot writes a snapshot file with what is known of the producers, unless the newest one goes
@@ -140,7 +141,9 @@ func (l *Log) applySegment(p *producers, s *segment, start, end kafka.Offset) {
 		if err != nil || batch.LastOffset() >= end {
 			return
 		}
-		p.apply(&batch, batch.MaxTimestamp)
+		if completed := p.apply(&batch, batch.MaxTimestamp); completed != nil {
+			p.completed = append(p.completed, *completed) // its entry in .txnindex is there
+		}
 		position += batch.Size()
 	}
 }
@@ -183,6 +186,7 @@ func (l *Log) reloadProducers(p *producers, end kafka.Offset) {
 //
 // Source: ProducerStateManager.onLogStartOffsetIncremented.
 func (l *Log) noteProducersFrom(p *producers, start kafka.Offset) {
+	p.forgetCompleted(start)
 	p.end, p.snapshot = max(p.end, start), start
 	if list := l.producerSnapshots(); len(list) > 0 {
 		p.snapshot = list[len(list)-1].offset

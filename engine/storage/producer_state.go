@@ -63,9 +63,10 @@ func (p *ProducerState) LastSequence() kafka.Sequence {
 //
 // Source: org.apache.kafka.storage.internals.log.ProducerStateManager.
 type producers struct {
-	states   []*ProducerState // by id; what it points to is replaced, never changed, as clones share it
-	end      kafka.Offset     // exclusive: the state holds the log up to here
-	snapshot kafka.Offset     // of the newest snapshot file; no other is due before end is above it
+	states    []*ProducerState       // by id; what it points to is replaced, never changed, as clones share it
+	completed []CompletedTransaction // whose marker may be at the high watermark or above, by marker; elements never change
+	end       kafka.Offset           // exclusive: the state holds the log up to here
+	snapshot  kafka.Offset           // of the newest snapshot file; no other is due before end is above it
 }
 
 // Producers returns what the log knows of each producer, by id. The slice is the caller's, what is in it is
@@ -129,12 +130,13 @@ func (p *producers) put(state *ProducerState) {
 }
 
 // apply takes over what a batch in the log says of its producer, without any check: as a follower does, or
-// who reads the log again. maxTimestamp is what the log's header says.
+// who reads the log again. maxTimestamp is what the log's header says. It returns the transaction that the batch
+// ends, or nil; the caller notes it as completed.
 //
 // Source: ProducerAppendInfo.append with AppendOrigin.REPLICATION, ProducerStateEntry.update.
-func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) {
+func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) *CompletedTransaction {
 	if b.ProducerID < 0 {
-		return
+		return nil
 	}
 	made := &keptProducer{}
 	next := &made.ProducerState
@@ -148,15 +150,19 @@ func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) {
 	if b.Attributes.Control() {
 		scan := b.Scan()
 		if !scan.Next() {
-			return // the transaction is gone from the log
+			return nil // the transaction is gone from the log
 		}
 		marker, err := record.DecodeControl(scan.Record())
-		if err != nil {
-			return
+		if err != nil || marker.Type != record.Abort && marker.Type != record.Commit {
+			return nil
+		}
+		var completed *CompletedTransaction
+		if next.TransactionFirstOffset >= 0 {
+			completed = &CompletedTransaction{b.ProducerID, next.TransactionFirstOffset, b.BaseOffset, marker.Type == record.Abort}
 		}
 		next.LastTimestamp, next.CoordinatorEpoch, next.TransactionFirstOffset = scan.Record().Timestamp, marker.CoordinatorEpoch, kafka.NoOffset
 		p.put(next)
-		return
+		return completed
 	}
 	if len(next.Batches) == producerBatchesKept {
 		next.Batches = next.Batches[1:]
@@ -169,6 +175,7 @@ func (p *producers) apply(b *record.Batch, maxTimestamp kafka.Timestamp) {
 		next.TransactionFirstOffset = b.BaseOffset
 	}
 	p.put(next)
+	return nil
 }
 
 // duplicate finds the batch that a producer sends again: one of its last five, with the same epoch and the

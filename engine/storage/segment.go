@@ -129,6 +129,9 @@ func (s *segment) sync(disk *simdisk.Disk) {
 	disk.Sync(s.log)
 	disk.Sync(s.offsetIndex)
 	disk.Sync(s.timeIndex)
+	if file, exists := s.transactionIndex(disk); exists {
+		disk.Sync(file)
+	}
 }
 
 // Segment is a segment as it was at one moment. It is a value; the bytes are shared with the log,

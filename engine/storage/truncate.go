@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -114,13 +115,25 @@ func (l *Log) setLogEndOffset(offset kafka.Offset) {
 }
 
 // cutPosition is where a segment's bytes end when nothing at offset or above is left: the first byte of the
-// first batch with a last offset ≥ offset.
+// first batch with a last offset ≥ offset. All batches before it are looked at.
 func (l *Log) cutPosition(s *segment, offset kafka.Offset) (int, error) {
-	if offset > s.lastOffset {
-		return s.size(l.disk), nil
+	bytes := l.disk.Bytes(s.log)
+	before := newSegment(s.base, s.log, s.offsetIndex, s.timeIndex, s.modified)
+	for position := 0; ; {
+		batch, err := record.Parse(bytes[position:])
+		switch {
+		case errors.Is(err, record.ErrEnd):
+			return position, nil
+		case err != nil:
+			return position, l.damaged(s, position, err)
+		case batch.LastOffset() >= offset:
+			return position, nil
+		case !before.canFollow(&batch, offset):
+			return position, l.damaged(s, position, fmt.Errorf("offsets %d to %d after %d", batch.BaseOffset, batch.LastOffset(), before.lastOffset))
+		}
+		before.lastOffset = batch.LastOffset()
+		position += batch.Size()
 	}
-	_, lookup, err := l.locate(s, offset)
-	return lookup.Position, err
 }
 
 // wholeBatches counts the whole batches at the start of b: their bytes and their records.
@@ -137,14 +150,18 @@ func wholeBatches(b []byte) (size, records int) {
 
 // remove deletes the segment's files.
 func (s *segment) remove(disk *simdisk.Disk) {
+	if file, exists := s.transactionIndex(disk); exists {
+		disk.Remove(file)
+	}
 	disk.Remove(s.log)
 	disk.Remove(s.offsetIndex)
 	disk.Remove(s.timeIndex)
 }
 
-// truncate cuts the segment's file to size bytes and both indexes to what lies below offset.
+// truncate cuts the segment's file to size bytes and its indexes to what lies below offset. Indexes that contradict
+// what is left go.
 //
-// Source: LogSegment.truncateTo, OffsetIndex.truncateTo, TimeIndex.truncateTo.
+// Source: LogSegment.truncateTo, OffsetIndex.truncateTo, TimeIndex.truncateTo, TransactionIndex.truncateTo.
 func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, now kafka.Timestamp) {
 	_, at := lookupOffset(disk.Bytes(s.offsetIndex), s.base, offset-1, nil)
 	disk.Truncate(s.offsetIndex, (at+1)*offsetEntrySize)
@@ -153,6 +170,7 @@ func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, no
 		times--
 	}
 	disk.Truncate(s.timeIndex, times*timeEntrySize)
+	s.truncateAborted(disk, offset)
 	disk.Truncate(s.log, size)
 	s.modified = now
 	if size == 0 {
@@ -160,33 +178,56 @@ func (s *segment) truncate(disk *simdisk.Disk, offset kafka.Offset, size int, no
 		s.firstBatchTimestamp = kafka.NoTimestamp
 	}
 	s.bytesSinceLastIndexEntry = 0
-	s.reload(disk)
+	if s.load(disk, math.MaxInt64) != nil {
+		disk.Truncate(s.offsetIndex, 0)
+		disk.Truncate(s.timeIndex, 0)
+		if err := s.reload(disk, math.MaxInt64); err != nil {
+			panic("storage: " + err.Error()) // cutPosition has looked at all batches
+		}
+	}
 }
 
 // reload reads from the segment's files what else is known of it: last offset, largest timestamp and last
 // time index entry. The largest timestamp is the last one in the time index, or a larger one of a batch
-// behind.
+// behind. The error says that the batches behind it cannot be read, do not lie below end, or are not those of the
+// indexes.
 //
 // Simplified: the largest timestamp is always right. Kafka looks it up when it is first needed: after a restart
 // and a truncation that empties the time index, it may hold a segment for one without timestamps.
 //
 // Source: LogSegment.readNextOffset, readMaxTimestampAndOffsetSoFar and readLargestTimestamp.
-func (s *segment) reload(disk *simdisk.Disk) {
+func (s *segment) reload(disk *simdisk.Disk, end kafka.Offset) error {
 	bytes, offsets, times := disk.Bytes(s.log), disk.Bytes(s.offsetIndex), disk.Bytes(s.timeIndex)
 	s.largest = TimeEntry{Timestamp: kafka.NoTimestamp, Offset: s.base}
+	indexed := s.base - 1
 	if n := len(times) / timeEntrySize; n > 0 {
 		s.largest = timeEntryAt(times, s.base, n-1)
+		indexed = s.largest.Offset
 	}
 	s.lastTimeIndexed = s.largest.Timestamp
 	s.lastOffset = s.base - 1
-	from, _ := lookupOffset(offsets, s.base, s.largest.Offset, nil)
+	from, number := lookupOffset(offsets, s.base, s.largest.Offset, nil)
+	next := max(number, 0) // the index entry that the scan comes to next
 	for position := from.Position; ; {
 		batch, err := record.Parse(bytes[position:])
-		if err != nil {
-			if !errors.Is(err, record.ErrEnd) {
-				panic(fmt.Sprintf("storage: %s at byte %d: %v", disk.Path(s.log), position, err))
+		if next < s.offsetEntries(disk) {
+			if e := offsetEntryAt(offsets, s.base, next); e.Position == position && e.Offset == batch.LastOffset() {
+				next++
+			} else if e.Position <= position {
+				return fmt.Errorf("offset index entry %d: offset %d at byte %d, the segment has another batch at byte %d", next, e.Offset, e.Position, position)
 			}
-			return
+		}
+		switch {
+		case errors.Is(err, record.ErrEnd) && s.lastOffset < indexed:
+			return fmt.Errorf("time index: last offset is %d, the segment ends with %d", indexed, s.lastOffset)
+		case errors.Is(err, record.ErrEnd):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s at byte %d: %w", disk.Path(s.log), position, err)
+		case batch.LastOffset() <= indexed && batch.MaxTimestamp > s.lastTimeIndexed:
+			return fmt.Errorf("time index: the largest timestamp up to offset %d is %d, the batch at byte %d has %d", indexed, s.lastTimeIndexed, position, batch.MaxTimestamp)
+		case !s.canFollow(&batch, end):
+			return fmt.Errorf("%s at byte %d: offsets %d to %d after %d, below %d", disk.Path(s.log), position, batch.BaseOffset, batch.LastOffset(), s.lastOffset, end)
 		}
 		if batch.MaxTimestamp > s.largest.Timestamp {
 			s.largest = TimeEntry{Timestamp: batch.MaxTimestamp, Offset: batch.LastOffset()}

@@ -282,6 +282,7 @@ func TestRollByTime(t *testing.T) {
 		{"T+1000 does not roll", thousand, startTime, startTime + 1000, startTime, ""},
 		{"T+1001 rolls", thousand, startTime, startTime + 1001, startTime, "1,001 ms after the segment's first batch > segment.ms 1,000"},
 		{"an idle partition does not roll", thousand, startTime, startTime + 1000, startTime + 100_000, ""},
+		{"100 s of clock and the same timestamp do not roll", thousand, startTime + 3001, startTime + 3001, startTime + 100_000, ""},
 		{"an older timestamp does not roll", thousand, startTime, startTime - 5000, startTime + 100_000, ""},
 		{"without timestamps the clock counts: 1000 ms", thousand, kafka.NoTimestamp, kafka.NoTimestamp, startTime + 1000, ""},
 		{"without timestamps the clock counts: 1001 ms", thousand, kafka.NoTimestamp, kafka.NoTimestamp, startTime + 1001,
