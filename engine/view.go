@@ -279,7 +279,7 @@ func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, i
 			if has := &replicas[i]; has.TopicPartition == tp {
 				r = ReplicaView{
 					Broker: id, Online: true, Role: has.Role, LogStartOffset: has.LogStartOffset, LogEndOffset: has.LogEndOffset, HighWatermark: has.HighWatermark,
-					LastStableOffset: has.HighWatermark, Segments: len(has.Segments), Bytes: has.Bytes, Replica: has,
+					LastStableOffset: has.LastStable, Segments: len(has.Segments), Bytes: has.Bytes, Replica: has,
 				}
 			}
 		}

@@ -66,7 +66,7 @@ func (b *Broker) cleanFilthiest(t *turn, cause uint64) bool {
 
 // cleanable says what the cleaner could do with a log.
 func (b *Broker) cleanable(now kafka.Millis, r *replication.Replica) storage.Cleanable {
-	return r.Log.Cleanable(b.cleanedTo(r.TopicPartition), r.HighWatermark(), b.clock(now))
+	return r.Log.Cleanable(b.cleanedTo(r.TopicPartition), r.LastStableOffset(), b.clock(now))
 }
 
 // cleanLog cleans one log and keeps how far it came.

@@ -125,7 +125,7 @@ func fetchOf(r *kmsg.FetchRequest, rp kmsg.FetchRequestTopicPartition, maxBytes 
 func (b *Broker) readPartition(read *reading, replica *replication.Replica, f replication.Fetch, rack string, result *kmsg.FetchResponseTopicPartition, noted func(*replication.Replica, replication.Fetch, kafka.Offset) wake) (w wake) {
 	if preferred, ok := b.preferredReplica(replica, f, rack); ok {
 		result.PreferredReadReplica, read.atOnce = int32(preferred), true
-		result.HighWatermark, result.LastStableOffset = int64(replica.HighWatermark()), int64(replica.HighWatermark())
+		result.HighWatermark, result.LastStableOffset = int64(replica.HighWatermark()), int64(replica.LastStableOffset())
 		result.LogStartOffset = int64(replica.Log.LogStartOffset())
 		return w
 	}
@@ -138,7 +138,7 @@ func (b *Broker) readPartition(read *reading, replica *replication.Replica, f re
 		}
 		return w
 	}
-	result.HighWatermark, result.LastStableOffset = int64(got.HighWatermark), int64(got.LastStableOffset) // no transaction is ever open here
+	result.HighWatermark, result.LastStableOffset = int64(got.HighWatermark), int64(got.LastStableOffset)
 	result.LogStartOffset = int64(got.LogStartOffset)
 	if got.Diverging != nil {
 		result.DivergingEpoch.Epoch, result.DivergingEpoch.EndOffset = int32(got.Diverging.Epoch), int64(got.Diverging.StartOffset)

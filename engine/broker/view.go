@@ -40,6 +40,7 @@ type ReplicaView struct {
 	Proposal       *replication.Proposal
 	LogStartOffset kafka.Offset // inclusive
 	HighWatermark  kafka.Offset // exclusive
+	LastStable     kafka.Offset // last stable offset, exclusive
 	LogEndOffset   kafka.Offset // exclusive
 	EpochStart     kafka.Offset // of a leader
 	Epochs         []storage.EpochEntry
@@ -58,7 +59,7 @@ func (b *Broker) View(now kafka.Millis) View {
 	for _, r := range b.replicas {
 		v.Replicas = append(v.Replicas, ReplicaView{
 			TopicPartition: r.TopicPartition, Role: r.Role(), State: r.State(), MinISR: r.MinISR(), Proposal: r.Proposal(),
-			LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), LogEndOffset: r.Log.LogEndOffset(), EpochStart: r.EpochStart(),
+			LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), LastStable: r.LastStableOffset(), LogEndOffset: r.Log.LogEndOffset(), EpochStart: r.EpochStart(),
 			Epochs: r.Log.LeaderEpochs(), Followers: r.Followers(now, &b.image), Segments: r.Log.Segments(), Bytes: r.Log.Size(), Producers: r.Log.Producers(),
 		})
 	}

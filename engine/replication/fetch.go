@@ -60,7 +60,7 @@ func (r *Replica) CheckEpoch(asked kafka.LeaderEpoch, leaderOnly bool) *kerr.Err
 // Source: Partition.fetchRecords, readRecords.
 func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 	got := Fetched{
-		HighWatermark: r.highWatermark, LastStableOffset: r.highWatermark,
+		HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
 		LogStartOffset: r.Log.LogStartOffset(), LogEndOffset: r.Log.LogEndOffset(),
 	}
 	fromFollower := f.Replica != Consumer

@@ -91,6 +91,10 @@ func (r *Replica) State() metadata.Partition { return r.state }
 // HighWatermark gives the replica's own high watermark, exclusive.
 func (r *Replica) HighWatermark() kafka.Offset { return r.highWatermark }
 
+// LastStableOffset is how far a reader of committed records may go, exclusive: to the first record of a transaction that
+// is open, else to the high watermark.
+func (r *Replica) LastStableOffset() kafka.Offset { return r.Log.LastStableOffset(r.highWatermark) }
+
 // EpochStart gives where the leader epoch of a leader began.
 func (r *Replica) EpochStart() kafka.Offset { return r.epochStart }
 
