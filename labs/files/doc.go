@@ -7,7 +7,7 @@
 // can hold; [Ways] make the links and forms from one Shown to the next, so the package knows nothing of a page's
 // addresses.
 //
-//   - [Directory.ShowFiles]: the files, with the way to the bytes of each.
+//   - [Directory.FileTable]: the files, with the way to the bytes of each.
 //   - [Directory.ShowBatches]: the batches of a .log around one, and the records of that one.
 //   - [Directory.ShowBytes]: a window of a file by the address of its first byte, or of the decompressed records of a batch:
 //     hex and text beside the fields, what a CRC covers underlined, each varint with its steps.

@@ -9,8 +9,8 @@ import (
 	"loglab/labs/view"
 )
 
-// ShowFiles lists the files of a directory, each with the way to its bytes and, where download is set, to a copy.
-func (d Directory) ShowFiles(in *view.Inspector, s Shown, w Ways, download func(name string) string) {
+// FileTable lists the files of a directory, each with the way to its bytes and, where download is set, to a copy.
+func (d Directory) FileTable(s Shown, w Ways, download func(name string) string) view.Table {
 	t := view.Table{ID: "files", Caption: "Files of " + d.Name + "/", Head: []string{"File", "Bytes", "What it holds"}}
 	if download != nil {
 		t.Head = append(t.Head, "Copy")
@@ -34,7 +34,7 @@ func (d Directory) ShowFiles(in *view.Inspector, s Shown, w Ways, download func(
 		t.Rows = append(t.Rows, row)
 	}
 	t.More = inspect.RowsLeft(from, to, len(d.Files), "file")
-	in.Tables = append(in.Tables, t)
+	return t
 }
 
 // ShowBatches lists batches of a segment around the one chosen, and its records. It reports false where the directory

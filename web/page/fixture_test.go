@@ -11,6 +11,7 @@ import (
 var fixtureAssets = Assets{
 	Style:    "/static/lab.css",
 	Script:   "/static/lab.js",
+	Bytes:    "/static/bytes.js",
 	Icon:     "/static/icon.svg",
 	Datastar: "/static/dist/datastar.js",
 }
