@@ -2,6 +2,8 @@ package files
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -33,6 +35,9 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 		return fmt.Sprintf("Bytes %s to %s of %s", kafka.Thousands(from), kafka.Thousands(to-1), kafka.Thousands(len(f.Bytes)))
 	}
 	in.Links = append(in.Links, s.window(in, parts, len(f.Bytes), w, caption)...)
+	if kindOf(f.Name) == storage.OffsetIndexSuffix {
+		d.linkPositions(in.Anatomies[0].Fields, f, w)
+	}
 	for _, segment := range list {
 		if segment.log.Name == f.Name {
 			in.Links = append(in.Links, s.batchLinks(segment, w)...)
@@ -41,6 +46,25 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 	}
 	in.Forms = append(in.Forms, w.ask("goto", "byte", "Byte", "Go to byte", s, int64(from), int64(len(f.Bytes)-1)))
 	return true
+}
+
+// linkPositions lead from the entries of an offset index to the batches in the .log of its name, if that is there.
+func (d Directory) linkPositions(fields []view.ByteField, index File, w Ways) {
+	base, _ := BaseOffset(index.Name)
+	log, ok := d.file(logName(base))
+	if !ok {
+		return
+	}
+	for i, f := range fields {
+		at, err := strconv.Atoi(f.Value)
+		if !strings.HasSuffix(f.Name, " position") || err != nil || at < 0 || at >= len(log.Bytes) {
+			continue
+		}
+		shown := NoTarget
+		shown.View, shown.File, shown.Byte = Bytes, log.Name, at
+		link := w.link(fmt.Sprintf("position-%d", i), "its bytes", fmt.Sprintf("its bytes, from %d on", at), shown)
+		fields[i].Link = &link
+	}
 }
 
 // addFault adds the fault of a segment's file, if it has one.

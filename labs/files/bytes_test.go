@@ -187,6 +187,9 @@ func TestBytesOfIndexes(t *testing.T) {
 	index.expect(t, "entry 0 relativeOffset", 0, "0–3", "2", "offset 102 = base offset 100 + 2")
 	index.expect(t, "entry 1 relativeOffset", 0, "8–11", "50", "offset 150 = base offset 100 + 50")
 	index.expect(t, "entry 1 position", 0, "12–15", "4200", "byte 4,200 of the .log")
+	if f := index.field(t, "entry 1 position", 0); f.Link != nil {
+		t.Errorf("without a .log an entry leads to %+v", f.Link)
+	}
 	times := shown[stem+".timeindex"]
 	times.expect(t, "entry 0 timestamp", 0, "0–7", "1700000000005", "2023-11-14 22:13:20.005 UTC")
 	times.expect(t, "entry 1 relativeOffset", 0, "20–23", "51", "offset 151 = base offset 100 + 51")
@@ -206,6 +209,17 @@ func TestBytesOfIndexes(t *testing.T) {
 	epochs.expect(t, "entry 1 epoch", 0, "8–9", `"2"`, "")
 	epochs.expect(t, "entry 3 startOffset", 0, "18–19", `"6"`, "")
 	shown["partition.metadata"].expect(t, "content", 0, "0–22", "23 bytes", "not a file whose fields are known")
+}
+
+// An entry of the index leads to the bytes of its batch.
+func TestAnEntryLeadsToItsBatch(t *testing.T) {
+	d := tenBatches(t)
+	f := readAll(t, d, d.Files[0].Name, false, 0).field(t, "entry 2 position", 0)
+	want := NoTarget
+	want.View, want.File, want.Byte = Bytes, d.Files[1].Name, 630
+	if f.Link == nil || f.Link.Href != testWays.To(want) {
+		t.Errorf("it leads to %+v, want %s", f.Link, testWays.To(want))
+	}
 }
 
 // The records of a compressed batch are one field of the file, and have bytes and fields of their own.

@@ -93,7 +93,8 @@ func TestOwnFile(t *testing.T) {
 			b.openPlain("/")
 			b.click("a[href='/file']")
 			b.waitText("h1", "Your own file")
-			b.upload(ownSegment(t, false))
+			log, index, times := ownSegment(t, false)
+			b.upload(log, index, times)
 			b.click("#upload button")
 			b.waitText("h1", "00000000000000004200.log")
 			b.waitText(".notice", "keeps the files until")
@@ -133,6 +134,23 @@ func TestOwnFile(t *testing.T) {
 			b.waitText("#shown .facts", "offset 4350, timestamp 1700000050000")
 			b.click("#found-records")
 			b.waitText("#records", "4350")
+
+			// What was sent comes back, and the page stays.
+			site, shown := b.site, b.address()
+			for id, want := range map[string]string{"file-0-copy": index, "file-1-copy": log, "file-2-copy": times} {
+				body, err := os.ReadFile(want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := get(t, site+eval[string](b, "document.querySelector("+quote("#"+id)+").getAttribute('href')")); got != string(body) {
+					t.Errorf("%s gives %d bytes, want %d", id, len(got), len(body))
+				}
+			}
+			b.click("#file-1-copy")
+			b.click("#zip")
+			if got := b.address(); got != shown {
+				t.Errorf("after downloads the page is at %s, want %s", got, shown)
+			}
 
 			// The address alone brings it back; a hash that is not there says so.
 			address := b.address()
