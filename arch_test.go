@@ -46,9 +46,11 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/scenario", "labs labs/view engine " + engineForLabs},
 	{"labs/lesson", "labs labs/view engine " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
+	{"labs/uploads", "labs labs/files labs/view " + engineForLabs},
+	{"labs/files", "labs/inspect labs/view " + engineForLabs},
 	{"labs/inspect", "labs labs/view engine " + engineForLabs},
 	{"labs/labtest", "labs labs/view"},
-	{allLabs, "labs labs/inspect labs/view engine " + engineForLabs},
+	{allLabs, "labs labs/files labs/inspect labs/view engine " + engineForLabs},
 
 	{"engine/enginetest", "engine/..."},
 }

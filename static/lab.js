@@ -120,7 +120,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
-	mark(pointed)
+	document.dispatchEvent(new Event('frame')) // for bytes.js
 	if (!fetching) {
 		if (performance.now() > said) say('')
 		follow()
@@ -441,35 +441,6 @@ function toggleHelp() {
 	help.open = !help.open
 	if (help.open) help.querySelector('summary').focus()
 }
-
-// ---- bytes and fields: to point at one, or to focus it, marks the other
-
-let pointed // the element last pointed at or focused; a frame may have replaced it
-
-function mark(target) {
-	pointed = target
-	const part = target?.closest('[data-field]') ?? document.activeElement?.closest('[data-field]')
-	const field = part?.dataset.field
-	for (const e of lab().querySelectorAll('.marked')) if (e.dataset.field !== field) e.classList.remove('marked')
-	if (field) for (const e of lab().querySelectorAll(`[data-field="${CSS.escape(field)}"]`)) e.classList.add('marked')
-}
-
-let pointer = '' // where it is: scrolling moves other parts under one that rests, and points at nothing
-
-document.addEventListener('pointerover', ({ target, screenX, screenY }) => {
-	const at = screenX + ' ' + screenY
-	if (at !== pointer) mark(target)
-	pointer = at
-})
-document.addEventListener('focusin', ({ target }) => mark(target))
-document.addEventListener('focusout', ({ relatedTarget }) => mark(relatedTarget))
-document.addEventListener('pointerleave', () => mark())
-document.addEventListener('click', (event) => { // one is marked already: only bring the other into sight
-	const part = event.target.closest('.anatomy a[href^="#"]')
-	if (!part || !plain(event) || event.shiftKey) return
-	event.preventDefault()
-	byID(part.hash.slice(1)).scrollIntoView({ block: 'nearest' })
-})
 
 // ---- copy the link, or the code that puts this frame into another page
 

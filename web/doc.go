@@ -7,6 +7,11 @@
 // address, and the store of what is too long for an address (store.go): an address with "from" needs the
 // server that has its head.
 //
+// /file is where a reader sends a segment of a real broker, and /file/segment shows it (file.go, labs/uploads): plain pages
+// of links and forms, without a transport, since nothing runs. The path is that of files, beside /file/lab, which gives an
+// address as one; what is sent is kept for an hour in the same store, and such an address needs the server that has the
+// files.
+//
 // Invariants:
 //   - A page under /lab or /embed/lab has exactly its canonical address; another spelling is answered 307. Paths
 //     under /frame and /play never redirect: the canonical address stands in data-address.
@@ -15,6 +20,7 @@
 //   - The element #lab of a page and the frame of the same address are the same bytes.
 //   - No answer holds inline script or style, and no text of a reader reaches one as anything but text.
 //   - No carriage return is sent in a stream: a client ends a line there, so it could forge an event.
+//   - The bytes of a reader's file are shown as text or sent as an attachment, and the name it had is on no page.
 //   - A stream ends at the horizon of its address, when the client goes, and when the server stops.
 //
 // What is left out: the pages of lessons and scenarios.

@@ -140,7 +140,7 @@ func describe(site labs.Site, err error) page.Problem {
 			Text:  "The engine broke one of its own rules while it replayed this address. The address shows the fault again, so please send it to whoever runs this server.",
 			Facts: []page.Fact{{Name: "Address", Value: broken.Address}, {Name: "What", Value: broken.What}},
 		}
-	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams), errors.Is(err, errPosts):
+	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams), errors.Is(err, errPosts), errors.Is(err, errFiles):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is busy", Text: sentence(err)}
 	case errors.Is(err, context.Canceled):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is stopping", Text: "Try again in a few seconds."}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"loglab/labs"
+	"loglab/labs/uploads"
 	"loglab/static"
 	"loglab/web/page"
 )
@@ -14,7 +15,7 @@ import (
 // Handler gives the site as one handler.
 func (s *Site) Handler() http.Handler { return s.routes() }
 
-// routes are all paths of the site. All but the store answer GET and HEAD, and those of embedded frames a
+// routes are all paths of the site. All but the store and the form of files answer GET and HEAD, and those of embedded frames a
 // browser's question whether it may ask.
 func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
@@ -36,6 +37,9 @@ func (s *Site) routes() chi.Router {
 	r.Post(labs.StorePath, s.handle(s.post))
 	r.With(shared).Post(labs.EmbedStorePath, s.handle(s.post))
 	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
+	r.Post(uploads.FormPath, s.handle(s.upload))
+	r.Get(uploads.CopyPath, s.handle(s.copyFile))
+	r.Get(uploads.ZipPath, s.handle(s.zipFiles))
 
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(gzipLevel, "text/html"))
@@ -45,6 +49,8 @@ func (s *Site) routes() chi.Router {
 		r.With(shared).Get("/embed/lab/{name}", s.handle(s.lab))
 		r.With(shared).Get("/frame/embed/lab/{name}", s.handle(s.frame))
 		r.With(shared).Get("/frame/play/embed/lab/{name}", s.handle(s.playedFrame))
+		r.Get(uploads.FormPath, s.handle(s.uploadForm))
+		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get("/glossary", s.handle(s.glossaryIndex))
 		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
 	})

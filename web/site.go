@@ -33,6 +33,10 @@ type Site struct {
 	metrics  *metrics
 	previews sync.Map // the picture of a lab, by its name
 	log      *slog.Logger
+
+	uploads   gate // readers' files that are being sent
+	fileViews gate // that are being taken apart
+	copies    gate // that are being sent back
 }
 
 // New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when
@@ -53,6 +57,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 		assets: page.Assets{
 			Style:    files.Path("lab.css"),
 			Script:   files.Path("lab.js"),
+			Bytes:    files.Path("bytes.js"),
 			Icon:     files.Path("icon.svg"),
 			Datastar: files.Path("datastar.js"),
 		},
@@ -61,6 +66,10 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 		posts:    make(gate, maxPosts),
 		fromHead: make(gate, maxFromHead),
 		log:      log,
+
+		uploads:   make(gate, maxUploads),
+		fileViews: make(gate, maxFileViews),
+		copies:    make(gate, maxCopies),
 	}
 	s.metrics = newMetrics(s.runs.Stats, s.streams.count)
 	return s, nil
@@ -96,6 +105,9 @@ func (s *Site) Serve(ctx context.Context, listener net.Listener) error {
 		},
 	}
 	server.RegisterOnShutdown(s.streams.stop)
+	forgetting, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.forget(forgetting)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

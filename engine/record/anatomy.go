@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"hash/crc32"
+	"math"
 
 	"loglab/engine/kafka"
 )
@@ -45,14 +46,18 @@ const (
 // Errors are those of Parse, with no fields, and ErrCorrupt if a record can't be decoded or the block not
 // be decompressed: then the bytes from there on are one field, "unreadable". A wrong CRC is no error
 // here; the meaning of the field says so.
-func Anatomy(b []byte) ([]Field, error) {
+func Anatomy(b []byte) ([]Field, error) { return AnatomyBetween(b, 0, math.MaxInt) }
+
+// AnatomyBetween is Anatomy without the records that lie outside the bytes from..to, to exclusive, of the batch; the
+// header is always there. So any place of a batch of very many records can be taken apart.
+func AnatomyBetween(b []byte, from, to int) ([]Field, error) {
 	batch, err := Parse(b)
 	if err != nil {
 		return nil, err
 	}
 	fields := headerFields(batch)
 	if batch.Attributes.Codec() == None {
-		return appendRecordFields(fields, batch, HeaderSize)
+		return appendRecordFields(fields, batch, HeaderSize, from-HeaderSize, to-HeaderSize)
 	}
 	block := batch.bytes[HeaderSize:]
 	if len(block) == 0 {
@@ -74,12 +79,16 @@ func Anatomy(b []byte) ([]Field, error) {
 // decompression: offsets count from the first byte of the decompressed records, or of the record data if
 // the batch is not compressed, and every byte of that lies in exactly one field. Errors are those of
 // Anatomy; data that can't be decompressed gives no fields.
-func RecordsAnatomy(b []byte) ([]Field, error) {
+func RecordsAnatomy(b []byte) ([]Field, error) { return RecordsAnatomyBetween(b, 0, math.MaxInt) }
+
+// RecordsAnatomyBetween is RecordsAnatomy without the records that lie outside the bytes from..to, to exclusive, of
+// the decompressed records.
+func RecordsAnatomyBetween(b []byte, from, to int) ([]Field, error) {
 	batch, err := Parse(b)
 	if err != nil {
 		return nil, err
 	}
-	return appendRecordFields(nil, batch, 0)
+	return appendRecordFields(nil, batch, 0, from, to)
 }
 
 // unreadable is the field of bytes that can't be decoded.

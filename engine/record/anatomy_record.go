@@ -6,18 +6,22 @@ import (
 	"loglab/engine/kafka"
 )
 
-// appendRecordFields appends the fields of all records of b. The record data begins at position origin
-// of what the fields' offsets count in.
-func appendRecordFields(fields []Field, b Batch, origin int) ([]Field, error) {
+// appendRecordFields appends the fields of the records of b that reach into the bytes from..to of the record data,
+// to exclusive. The record data begins at position origin of what the fields' offsets count in.
+func appendRecordFields(fields []Field, b Batch, origin, from, to int) ([]Field, error) {
 	s := b.Scan()
 	done := 0
-	for index := 0; len(fields) < maxAnatomyFields && s.Next(); index++ {
+	for index := 0; len(fields) < maxAnatomyFields && done < to && s.Next(); index++ {
+		if s.at <= from {
+			done = s.at
+			continue
+		}
 		cut := anatomist{fields: fields, batch: b, data: s.data, origin: origin, index: index, at: done}
 		cut.record(s.record)
 		fields, done = cut.fields, s.at
 	}
 	rest := s.data[done:]
-	if len(rest) == 0 {
+	if len(rest) == 0 || done >= to {
 		return fields, s.err
 	}
 	if s.err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loglab/engine/kafka"
 
 	"github.com/cockroachdb/datadriven"
@@ -146,6 +148,54 @@ func TestThousands(t *testing.T) {
 		-1 << 63: "-9,223,372,036,854,775,808"} {
 		if got := kafka.Thousands(n); got != want {
 			t.Errorf("kafka.Thousands(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+// AnatomyBetween gives the fields of the header and those of Anatomy for the records that reach into the range.
+func TestAnatomyBetween(t *testing.T) {
+	for _, codec := range []Codec{None, Zstd} {
+		b := NewBuilder(Options{Codec: codec})
+		for i := range 20 {
+			b.Append(T, []byte{byte(i)}, make([]byte, i))
+		}
+		raw, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(all []Field, err error) []Field {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		for _, test := range []struct {
+			name         string
+			all, between func(from, to int) []Field
+		}{
+			{"batch", func(int, int) []Field { return of(Anatomy(raw)) }, func(from, to int) []Field { return of(AnatomyBetween(raw, from, to)) }},
+			{"records", func(int, int) []Field { return of(RecordsAnatomy(raw)) }, func(from, to int) []Field { return of(RecordsAnatomyBetween(raw, from, to)) }},
+		} {
+			all := test.all(0, 0)
+			end := all[len(all)-1].Offset + all[len(all)-1].Width
+			for from := 0; from < end; from += 13 {
+				to := from + 40
+				inside := map[int]bool{-1: true} // records that reach into from..to, and the header
+				for _, f := range all {
+					if f.Offset < to && f.Offset+f.Width > from {
+						inside[f.Record] = true
+					}
+				}
+				var want []Field
+				for _, f := range all {
+					if inside[f.Record] {
+						want = append(want, f)
+					}
+				}
+				if diff := cmp.Diff(want, test.between(from, to)); diff != "" {
+					t.Fatalf("%v %s, bytes %d to %d (-want +got):\n%s", codec, test.name, from, to, diff)
+				}
+			}
 		}
 	}
 }

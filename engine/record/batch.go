@@ -24,6 +24,9 @@ const (
 	// HeaderSize is the number of bytes before the first record.
 	HeaderSize = 61
 
+	// CRCStart is the first byte that the CRC covers: the attributes. It covers all from there to the end.
+	CRCStart = atAttributes
+
 	// Magic is the only format that Kafka 4 writes: record batch v2.
 	Magic = 2
 

@@ -101,6 +101,7 @@ func recordAnatomy(at Location) view.Anatomy {
 		caption, origin = fmt.Sprintf("Record %d, decompressed", at.Record.Offset), 0
 	}
 	d := newDissector("record", caption)
+	d.inside = origin == 0
 	fields, err := record.RecordsAnatomy(at.Batch.Bytes())
 	list := ofRecord(fields, at.Index)
 	d.fields(list, origin)

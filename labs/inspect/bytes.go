@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loglab/engine/kafka"
@@ -21,8 +22,10 @@ const (
 // dissector builds an anatomy from left to right.
 type dissector struct {
 	view.Anatomy
-	column int // bytes in the line that is being filled
-	left   int // fields that had no room
+	column  int  // bytes in the line that is being filled
+	left    int  // fields that had no room
+	covered bool // by a CRC are the bytes that come next
+	inside  bool // the bytes are decompressed: no CRC is over them as they are
 }
 
 func newDissector(id, caption string) *dissector {
@@ -35,10 +38,7 @@ func (d *dissector) field(at int, raw []byte, f view.ByteField) {
 		d.left++
 		return
 	}
-	f.At = fmt.Sprint(at)
-	if len(raw) > 1 {
-		f.At = fmt.Sprintf("%d–%d", at, at+len(raw)-1)
-	}
+	f.At = positions(at, len(raw))
 	d.Fields = append(d.Fields, f)
 	field := len(d.Fields) - 1
 	if len(raw) <= longField {
@@ -50,6 +50,14 @@ func (d *dissector) field(at int, raw []byte, f view.ByteField) {
 	d.bytes(at+len(raw)-fieldTail, raw[len(raw)-fieldTail:], field, false)
 }
 
+// positions writes where n bytes stand: "57–60".
+func positions(at, n int) string {
+	if n == 1 {
+		return fmt.Sprint(at)
+	}
+	return fmt.Sprintf("%d–%d", at, at+n-1)
+}
+
 // bytes adds bytes of a field, -1 for none.
 func (d *dissector) bytes(at int, raw []byte, field int, first bool) {
 	for len(raw) > 0 {
@@ -58,7 +66,7 @@ func (d *dissector) bytes(at int, raw []byte, field int, first bool) {
 		}
 		line := &d.Lines[len(d.Lines)-1]
 		n := min(hexWidth-d.column, len(raw))
-		line.Parts = append(line.Parts, view.HexPart{Field: field, Text: fmt.Sprintf("% x", raw[:n]), First: first})
+		line.Parts = append(line.Parts, view.HexPart{Field: field, Text: fmt.Sprintf("% x", raw[:n]), First: first, Covered: d.covered})
 		line.Text += Seen(raw[:n])
 		d.column = (d.column + n) % hexWidth
 		raw, at, first = raw[n:], at+n, false
@@ -71,15 +79,42 @@ func (d *dissector) gap(field int, words string) {
 	d.column = 0
 }
 
-// fields adds fields of a batch.
+// fields adds fields of a batch; origin is the position of the byte that their offsets count from.
 func (d *dissector) fields(list []record.Field, origin int) {
 	for _, f := range list {
-		d.field(origin+f.Offset, f.Raw, view.ByteField{Name: f.Name, Value: f.Value, Meaning: f.Meaning})
+		d.covered = !d.inside && InCRC(f)
+		d.field(origin+f.Offset, f.Raw, FieldOf(f))
 	}
+	d.covered = false
 }
+
+// FieldOf writes a field of a batch as a line, a varint with its steps.
+func FieldOf(f record.Field) view.ByteField {
+	line := view.ByteField{Name: f.Name, Value: f.Value, Meaning: f.Meaning}
+	if isVarint(f) {
+		line.Steps = VarintSteps(f.Raw)
+	}
+	return line
+}
+
+// InCRC says whether the CRC of a batch covers a field: it does from the attributes on.
+func InCRC(f record.Field) bool { return f.Record >= 0 || f.Offset >= record.CRCStart }
+
+// coveredNote says what the line under bytes means.
+const coveredNote = "Underlined: what the CRC covers; in a batch, from its attributes to its end."
 
 // done gives the anatomy.
 func (d *dissector) done() view.Anatomy {
+	var notes []string
+	if slices.ContainsFunc(d.Lines, func(l view.HexLine) bool {
+		return slices.ContainsFunc(l.Parts, func(p view.HexPart) bool { return p.Covered })
+	}) {
+		notes = append(notes, coveredNote)
+	}
+	if slices.ContainsFunc(d.Fields, func(f view.ByteField) bool { return f.Steps != "" }) {
+		notes = append(notes, varintNote)
+	}
+	d.Note = strings.Join(notes, " ")
 	if d.left > 0 {
 		d.gap(-1, "…")
 		d.More = fmt.Sprintf("%s more, not shown.", kafka.Count(d.left, "field"))

@@ -114,8 +114,8 @@ func around(n, at int) (from, to int) {
 	return from, min(from+RowsShown, n)
 }
 
-// rowsLeft says which rows of a table are shown, where not all are.
-func rowsLeft(from, to, n int, noun string) string {
+// RowsLeft says which rows of a table are shown, where not all are.
+func RowsLeft(from, to, n int, noun string) string {
 	if to-from == n {
 		return ""
 	}

@@ -22,7 +22,7 @@ func (l Log) Record(in *view.Inspector, at Location, key, partition string) {
 	} else {
 		in.AddFact("Value", "%s, %s", record.Printable(r.Value), kafka.Count(len(r.Value), "byte"))
 	}
-	in.AddFact("Headers", "%s", headers(r.Headers))
+	in.AddFact("Headers", "%s", Headers(r.Headers))
 	if partition != "" {
 		in.AddFact("Partition", "%s", partition)
 	}
@@ -35,8 +35,8 @@ func (l Log) Record(in *view.Inspector, at Location, key, partition string) {
 	in.Anatomies = []view.Anatomy{recordAnatomy(at)}
 }
 
-// headers lists a record's headers.
-func headers(list []record.Header) string {
+// Headers lists a record's headers.
+func Headers(list []record.Header) string {
 	if len(list) == 0 {
 		return "none"
 	}

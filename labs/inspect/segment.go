@@ -36,7 +36,7 @@ func (l Log) Segment(in *view.Inspector, index int) {
 	if seq := l.rollEvent(s.BaseOffset); seq != 0 {
 		in.Chain = labs.Causes(l.Frame.Frame, seq, CausesShown)
 	}
-	in.Tables = append(in.Tables, l.batchTable(s), l.indexTable(s), timeTable(s), l.segmentTable(index))
+	in.Tables = append(in.Tables, l.batchTable(s), l.indexTable(s), timeTable(s), l.search().segmentTable(index))
 }
 
 // rollEvent gives the Seq of the event that began a segment: a roll, or the topic's creation for the
@@ -92,7 +92,7 @@ func (l Log) batchTable(s storage.Segment) view.Table {
 		}
 		position += b.Size()
 	}
-	t.More = rowsLeft(from, to, len(list), "batch")
+	t.More = RowsLeft(from, to, len(list), "batch")
 	if len(list) == 0 {
 		t.More = "None yet."
 	}
@@ -107,7 +107,7 @@ func (l Log) indexTable(s storage.Segment) view.Table {
 	for i, e := range list[from:to] {
 		t.Rows = append(t.Rows, Cells(fmt.Sprint(from+i), fmt.Sprint(e.Offset), kafka.Thousands(e.Position)))
 	}
-	t.More = rowsLeft(from, to, len(list), "entry")
+	t.More = RowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
 		t.More = "No entry yet: the first batch of a segment never gets one."
 	}
@@ -122,22 +122,9 @@ func timeTable(s storage.Segment) view.Table {
 	for i, e := range list[from:to] {
 		t.Rows = append(t.Rows, Cells(fmt.Sprint(from+i), fmt.Sprint(int64(e.Timestamp-engine.StartTime)), fmt.Sprint(e.Offset)))
 	}
-	t.More = rowsLeft(from, to, len(list), "entry")
+	t.More = RowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
 		t.More = "No entry yet: one is written with an entry of the offset index, if a later timestamp than the last indexed one has come, and when the segment is closed."
 	}
-	return t
-}
-
-// segmentTable lists the segments of a partition around one of them.
-func (l Log) segmentTable(index int) view.Table {
-	t := view.Table{ID: "segments", Caption: "All segments of " + l.Partition.String(), Head: []string{"Base offset", "Bytes"}, Mono: true}
-	list := l.Segments
-	from, to := around(len(list), index)
-	for i, s := range list[from:to] {
-		item := view.Item{Text: fmt.Sprint(s.BaseOffset), At: l.Target(labs.SegmentTarget, s.BaseOffset).String()}
-		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(kafka.Thousands(len(s.Bytes)))}, Selected: from+i == index})
-	}
-	t.More = rowsLeft(from, to, len(list), "segment")
 	return t
 }

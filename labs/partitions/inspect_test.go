@@ -228,7 +228,8 @@ func TestFindEveryOffset(t *testing.T) {
 		if got := factOf(in, "1. Segment"); !strings.HasPrefix(got, fmt.Sprintf("%020d.log", base)) {
 			t.Errorf("offset %d: segment %q, want %d", offset, got, base)
 		}
-		want := fmt.Sprintf("from the start of the log: %s, %s passed over", kafka.Count(batchesBefore+1, "batch"), kafka.Count(bytesBefore, "byte"))
+		want := fmt.Sprintf("from the start of the log: %s, %s passed over, %s × 61 = %s",
+			kafka.Count(batchesBefore+1, "batch"), kafka.Count(bytesBefore, "byte"), kafka.Count(batchesBefore+1, "header"), kafka.Thousands(61*(batchesBefore+1)))
 		if got := factOf(in, "Without segments"); got != want {
 			t.Errorf("offset %d: %q, want %q", offset, got, want)
 		}

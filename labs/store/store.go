@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,11 +28,12 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is a set of texts. Make one with [Open]; it is safe for concurrent use.
+// Store is a set of texts and of files. Make one with [Open]; it is safe for concurrent use.
 type Store struct {
-	db       *sql.DB
-	maxBytes int64
-	now      func() time.Time
+	db           *sql.DB
+	maxBytes     int64 // of texts
+	maxFileBytes int64
+	now          func() time.Time
 }
 
 // Open opens the store in a file, which it makes where there is none. An empty path is a store in
@@ -45,8 +44,8 @@ func Open(path string) (*Store, error) {
 		name = url.PathEscape(path)
 	}
 	// The page count is a stop behind the count of bytes: a short row takes a page of 4 KiB all the same.
-	const maxPages = 3 * MaxBytes / 4096
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)"+
+	const maxPages = (3*MaxBytes + 2*MaxFileBytes) / 4096
+	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=secure_delete(1)"+
 		"&_pragma=journal_size_limit(%d)&_pragma=max_page_count(%d)", name, 4<<20, maxPages))
 	if err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func Open(path string) (*Store, error) {
 	if err := migrate(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{db: db, maxBytes: MaxBytes, now: time.Now}
+	s := &Store{db: db, maxBytes: MaxBytes, maxFileBytes: MaxFileBytes, now: time.Now}
 	if path == "" {
 		s.maxBytes = memoryBytes
 	}
@@ -80,12 +79,12 @@ func migrate(db *sql.DB) error {
 // Close ends the store.
 func (s *Store) Close() error { return s.db.Close() }
 
-// SizeError says that a text is too long to be kept.
+// SizeError says that a text or a file is too long to be kept.
 type SizeError struct{ Found, Allowed int }
 
 // Error names what was found and what is allowed.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("the text has %d bytes: at most %d are allowed", e.Found, e.Allowed)
+	return fmt.Sprintf("there are %d bytes: at most %d are allowed", e.Found, e.Allowed)
 }
 
 // Put keeps a text and gives its hash. The error is a [*SizeError] or the database's.
@@ -154,6 +153,5 @@ func (s *Store) Get(hash string) (text string, found bool, err error) {
 }
 
 func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return hashOfBytes([]byte(text))
 }

@@ -5,6 +5,7 @@ package view
 type Anatomy struct {
 	ID      string // begins the ids of its parts
 	Caption string
+	Note    string // how the bytes are drawn, where that needs words; empty: nothing to say
 	Lines   []HexLine
 	Fields  []ByteField
 	More    string // fields or bytes left out, in words; empty: none are
@@ -23,6 +24,8 @@ type HexPart struct {
 	Text  string // "00 00 00 2a", or in words what is left out
 	First bool   // the first part of its field: the field's line leads here
 	Gap   bool   // Text is words
+	// Covered says that a CRC in the file is over these bytes.
+	Covered bool
 }
 
 // ByteField is one field: where it stands, what it holds and what that means.
@@ -31,5 +34,6 @@ type ByteField struct {
 	Name    string
 	Value   string
 	Meaning string
-	Link    *Link // what the field's content can be opened as; nil: nothing
+	Steps   string // how the bytes become the value, where that takes steps: a varint's; empty: none
+	Link    *Link  // what the field's content can be opened as; nil: nothing
 }

@@ -47,6 +47,19 @@ func Playing(p Page, stream string) Page {
 	return p
 }
 
+// FilePage shows files that a reader has sent.
+type FilePage struct {
+	Title   string // the name of the .log
+	Address string // canonical, path and query
+	Kept    string // until when the files are kept, in a sentence or two
+	Tabs    []Link // the views; the one shown is Current
+	Files   Table
+	Zip     Link
+	Asks    []Form     // for another place of what is shown
+	Shown   *Inspector // what the address asks for
+	Again   Form       // for other files
+}
+
 // Link is a control that leads to another address.
 type Link struct {
 	ID       string // stable from frame to frame, so focus survives; empty for links in prose
@@ -59,6 +72,7 @@ type Link struct {
 	Key      string // keyboard shortcut as KeyboardEvent.key, "Space" for the space bar
 	Primary  bool
 	Warn     bool // breaks something
+	Current  bool // leads to the page that is shown
 	Inactive bool // nothing to do here (at the first or last tick); the link stays so focus is kept
 }
 

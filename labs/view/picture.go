@@ -193,6 +193,7 @@ type Item struct {
 	Label string // what the mark means, in words
 	Color int    // as Cell.Color; 0: none
 	At    string // value of "at" that opens it; empty: not a control
+	Link  *Link  // where it leads, its Text that of the item; nil: nowhere
 }
 
 // Plain makes the items of one cell from one text.

@@ -98,11 +98,16 @@ func TestAccessibility(t *testing.T) {
 
 // checkAccessible runs axe-core on states, in every look, on a wide and a narrow window.
 func checkAccessible(t *testing.T, states []state) {
+	t.Helper()
+	checkAccessibleOn(t, serve(t), states)
+}
+
+// checkAccessibleOn does so on a server that has what the states need.
+func checkAccessibleOn(t *testing.T, site *server, states []state) {
 	axe, err := os.ReadFile(filepath.Join("..", "..", "third_party", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("the accessibility checker is missing: run `make test`, or `go run ./tools/fetchassets axe` (%v)", err)
 	}
-	site := serve(t)
 	for _, width := range []int{320, 1280} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			t.Parallel()

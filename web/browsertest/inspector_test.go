@@ -45,7 +45,7 @@ func TestBytesAndFieldsMarkEachOther(t *testing.T) {
 	expectMarks(t, b, "the bytes of batchLength", "00 00 00 5b", "batchLength")
 	b.pointAt("#batch-field-7 td")
 	expectMarks(t, b, "the line of baseTimestamp", timestamp, "baseTimestamp") // over two lines
-	b.pointAt(".hex span[data-field='batch-field-7']")
+	b.pointAt(".hex a:not([id])[data-field='batch-field-7']")
 	expectMarks(t, b, "the second part of baseTimestamp", timestamp, "baseTimestamp")
 	b.pointAt("#inspector-title")
 	expectMarks(t, b, "nothing", "", "")

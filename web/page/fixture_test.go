@@ -11,6 +11,7 @@ import (
 var fixtureAssets = Assets{
 	Style:    "/static/lab.css",
 	Script:   "/static/lab.js",
+	Bytes:    "/static/bytes.js",
 	Icon:     "/static/icon.svg",
 	Datastar: "/static/dist/datastar.js",
 }
@@ -208,20 +209,20 @@ func fixtureInspector(address func(int) string) *view.Inspector {
 		Chain: []view.EventLine{{Seq: 9, Tick: 1, Node: "b1", Text: "orders-0 appended 6 records at offset 0"}, {Seq: 8, Tick: 0, Node: "you", Text: "produce order-7"}},
 		Tables: []view.Table{{
 			ID: "elsewhere", Caption: "Where this key would be", Head: []string{"Partitions", "It would be in"},
-			Rows: []view.Row{{Items: [][]view.Item{view.Plain("5"), {{Text: "orders-3", Mark: "moved", Label: "another than now"}}}}},
+			Rows: []view.Row{{Items: [][]view.Item{view.Plain("5"), {{Text: "orders-3", Mark: "moved", Label: "another than now"}, {Text: "orders-4", Link: &view.Link{ID: "open-4", Href: address(7), Text: "orders-4"}}}}}},
 		}},
 		Anatomies: []view.Anatomy{{
-			ID: "record", Caption: "The record's bytes", More: "1 field more, not shown.",
+			ID: "record", Caption: "The record's bytes", Note: "Underlined: what the CRC covers.", More: "1 field more, not shown.",
 			Lines: []view.HexLine{
 				{At: "003d", Text: "·····order-7", Parts: []view.HexPart{
-					{Field: 0, Text: "1c", First: true}, {Field: 1, Text: "00", First: true}, {Field: 2, Text: "c8 01", First: true},
+					{Field: 0, Text: "1c", First: true, Covered: true}, {Field: 1, Text: "00", First: true}, {Field: 2, Text: "c8 01", First: true},
 					{Field: -1, Text: "0e"}, {Field: 3, Text: "6f 72 64 65 72 2d 37", First: true},
 				}},
 				{Parts: []view.HexPart{{Field: 3, Text: "… 90 bytes more of key …", Gap: true}}},
 				{At: "00a7", Text: "!", Parts: []view.HexPart{{Field: 3, Text: "21"}}},
 			},
 			Fields: []view.ByteField{
-				{At: "61", Name: "length", Value: "14", Meaning: "14 bytes follow"},
+				{At: "61", Name: "length", Value: "14", Meaning: "14 bytes follow", Steps: "1c → 0·0011100 → 28 → even: 28 / 2 = 14"},
 				{At: "62", Name: "attributes", Value: "0", Meaning: "no bit of it is in use"},
 				{At: "63–64", Name: "timestampDelta", Value: "100", Meaning: "base + 100 ms"},
 				{At: "66–167", Name: "key", Value: "order-7", Meaning: "text", Link: &view.Link{ID: "open-key", Href: address(6), Text: "open", Go: "replace"}},

@@ -7,9 +7,10 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Assets are the addresses of the site's own files. All four are set.
+// Assets are the addresses of the site's own files. All five are set.
 type Assets struct {
 	Style, Script, Icon string
+	Bytes               string // the script that marks bytes and their fields
 	Datastar            string // the browser bundle, which the script imports
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 
 	"loglab/labs/view"
@@ -15,11 +16,19 @@ func hexClass(p view.HexPart) string {
 	c := classes{"b"}
 	c.add("odd", p.Field%2 == 1)
 	c.add("gap", p.Gap)
+	c.add("covered", p.Covered)
 	return c.String()
 }
 
 func inspectorClass(i *view.Inspector) string {
 	c := classes{"card", "inspector"}
 	c.add("open", i != nil)
+	return c.String()
+}
+
+// hexBoxClass makes room for positions of more than four digits.
+func hexBoxClass(a view.Anatomy) string {
+	c := classes{"hex"}
+	c.add("far", slices.ContainsFunc(a.Lines, func(l view.HexLine) bool { return len(l.At) > 4 }))
 	return c.String()
 }

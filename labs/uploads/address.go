@@ -1,0 +1,261 @@
+package uploads
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/files"
+	"loglab/labs/view"
+)
+
+// Paths of the site.
+const (
+	FormPath = "/file"              // the form, and where it is sent
+	Path     = "/file/segment"      // the page
+	CopyPath = "/file/segment/copy" // one file; the parameter "file" says which
+	ZipPath  = "/file/segment/zip"  // all files
+)
+
+// maxQuery is how long a query may be: the longest canonical one has some 350 bytes.
+const maxQuery = 2048
+
+// Part is one of the files of an upload; its value is the name of its parameter and of the form's field.
+type Part string
+
+// The parts.
+const (
+	Log       Part = "log"
+	Index     Part = "index"
+	TimeIndex Part = "timeindex"
+)
+
+// Parts are all of them, in the order of addresses.
+var Parts = []Part{Log, Index, TimeIndex}
+
+// suffix ends the name of the part's file.
+func (p Part) suffix() string {
+	switch p {
+	case Index:
+		return storage.OffsetIndexSuffix
+	case TimeIndex:
+		return storage.TimeIndexSuffix
+	}
+	return storage.LogSuffix
+}
+
+// Address says everything about a page. It is a value. Make one with [Parse] or [New].
+type Address struct {
+	Hashes [3]string // by place in Parts; empty: there is no such file
+	Base   kafka.Offset
+	Shown  files.Shown
+}
+
+// New is the address of what is shown first of an upload.
+func New(hashes [3]string, base kafka.Offset) Address {
+	a := Address{Hashes: hashes, Base: base, Shown: files.NoTarget}
+	a.Shown.Segment = base
+	return a
+}
+
+// Parse reads a query. The error is a [*labs.AddressError].
+func Parse(query string) (Address, error) {
+	a := New([3]string{}, 0)
+	if len(query) > maxQuery {
+		return a, refuse("address", fmt.Sprintf("%d bytes", len(query)), "at most %d are allowed", maxQuery)
+	}
+	params, err := labs.QueryParams(query)
+	if err != nil {
+		return a, err
+	}
+	seen := map[string]bool{}
+	inside := int64(-1)
+	part := Log
+	for _, p := range params {
+		if seen[p.Name] {
+			return a, refuse(p.Name, "there twice", "once is allowed")
+		}
+		seen[p.Name] = true
+		n, isNumber := int64(-1), false
+		if v, err := strconv.ParseInt(p.Value, 10, 64); err == nil && v >= 0 {
+			n, isNumber = v, true
+		}
+		switch p.Name {
+		case "log", "index", "timeindex":
+			if !isHash(p.Value) {
+				return a, refuse(p.Name, p.Value, "the hash of a file that was sent here is allowed, 43 letters, digits, - and _")
+			}
+			a.Hashes[place(Part(p.Name))] = p.Value
+			continue
+		case "view":
+			switch v := files.View(p.Value); v {
+			case files.Batches, files.Bytes, files.Lookup:
+				a.Shown.View = v
+				continue
+			}
+			return a, refuse(p.Name, p.Value, "%s, %s and %s are allowed", files.Batches, files.Bytes, files.Lookup)
+		case "file":
+			if part = Part(p.Value); place(part) < 0 {
+				return a, refuse(p.Name, p.Value, "log, index and timeindex are allowed")
+			}
+			continue
+		case "base":
+			a.Base = kafka.Offset(n)
+		case "batch":
+			a.Shown.Batch = int(n)
+		case "record":
+			a.Shown.Record = int(n)
+		case "byte":
+			a.Shown.Byte = int(n)
+		case "inside":
+			inside = n
+		case "offset":
+			a.Shown.Offset = kafka.Offset(n)
+		case "time":
+			a.Shown.Time = kafka.Timestamp(n)
+		default:
+			return a, refuse(p.Name, p.Value, "log, index, timeindex, base, view, batch, record, file, inside, byte, offset and time are allowed")
+		}
+		if !isNumber {
+			return a, refuse(p.Name, p.Value, "a whole number from 0 on is allowed")
+		}
+	}
+	if a.Hashes[0] == "" {
+		return a, refuse("log", "nothing", "the hash of a .log file that was sent here is needed")
+	}
+	a.Shown.Segment = a.Base
+	if inside >= 0 {
+		a.Shown.Inside, a.Shown.Batch, part = true, int(inside), Log
+	}
+	if a.Hashes[place(part)] == "" {
+		return a, refuse("file", string(part), "the address has no such file")
+	}
+	a.Shown.File = a.name(part)
+	return a.canonical(), nil
+}
+
+// ParseCopy reads the query of a copy or of a zip: the files, and which one.
+func ParseCopy(query string) (Address, error) { return Parse(query + "&view=" + string(files.Bytes)) }
+
+// canonical leaves out what does not belong to the view.
+func (a Address) canonical() Address {
+	s := a.Shown
+	kept := files.NoTarget
+	kept.View, kept.Segment = s.View, a.Base
+	switch s.View {
+	case files.Bytes:
+		kept.File, kept.Byte, kept.Inside = s.File, s.Byte, s.Inside
+		if s.Inside {
+			kept.Batch = s.Batch
+		}
+	case files.Lookup:
+		kept.Offset = s.Offset
+		if kept.Time = s.Time; s.Time >= 0 {
+			kept.Offset = kafka.NoOffset
+		}
+	default:
+		kept.Batch, kept.Record = s.Batch, s.Record
+	}
+	a.Shown = kept
+	return a
+}
+
+// params are the parameters of the canonical address.
+func (a Address) params() []view.Param {
+	a = a.canonical()
+	var list []view.Param
+	number := func(name string, n, left int64) {
+		if n != left {
+			list = append(list, view.Param{Name: name, Value: strconv.FormatInt(n, 10)})
+		}
+	}
+	for i, part := range Parts {
+		if a.Hashes[i] != "" {
+			list = append(list, view.Param{Name: string(part), Value: a.Hashes[i]})
+		}
+	}
+	number("base", int64(a.Base), 0)
+	s := a.Shown
+	if s.View != files.Batches {
+		list = append(list, view.Param{Name: "view", Value: string(s.View)})
+	}
+	switch part := a.part(s.File); {
+	case s.Inside:
+		list = append(list, view.Param{Name: "inside", Value: strconv.Itoa(s.Batch)})
+	case part != Log:
+		list = append(list, view.Param{Name: "file", Value: string(part)})
+	}
+	if !s.Inside {
+		number("batch", int64(s.Batch), 0)
+	}
+	number("record", int64(s.Record), 0)
+	number("byte", int64(s.Byte), 0)
+	number("offset", int64(s.Offset), -1)
+	number("time", int64(s.Time), -1)
+	return list
+}
+
+// query writes parameters; none of their values needs an escape.
+func query(params []view.Param) string {
+	var b strings.Builder
+	for i, p := range params {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(p.Name + "=" + p.Value)
+	}
+	return b.String()
+}
+
+// String is the canonical address, path and query.
+func (a Address) String() string { return Path + "?" + query(a.params()) }
+
+// files' addresses begin with what names them.
+func (a Address) contents() string { return "?" + query(New(a.Hashes, a.Base).params()) }
+
+// Zip is where the files are one zip.
+func (a Address) Zip() string { return ZipPath + a.contents() }
+
+// Copy is where one of the files is.
+func (a Address) Copy(part Part) string { return CopyPath + a.contents() + "&file=" + string(part) }
+
+// name is the name of a part's file.
+func (a Address) name(p Part) string { return storage.SegmentFileName(a.Base, p.suffix()) }
+
+// part is the part whose file has that name; the log where none has.
+func (a Address) part(name string) Part {
+	for _, p := range Parts {
+		if a.name(p) == name {
+			return p
+		}
+	}
+	return Log
+}
+
+// place is the place of a part in Parts, -1 for none.
+func place(p Part) int {
+	for i, part := range Parts {
+		if part == p {
+			return i
+		}
+	}
+	return -1
+}
+
+func isHash(text string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(raw) == 32
+}
+
+// refuse is an error in an address.
+func refuse(param, found, allowed string, args ...any) error {
+	const most = 80
+	if len(found) > most {
+		found = strings.ToValidUTF8(found[:most], "") + "…"
+	}
+	return &labs.AddressError{Param: param, Found: found, Allowed: fmt.Sprintf(allowed, args...)}
+}
