@@ -23,21 +23,24 @@ func distance(from string, ms int64) string {
 
 // Printable shows the bytes of a key or value in one line: as quoted text if all of them are printable
 // UTF-8, else in hex, nil as null. What is longer than 64 bytes is cut and ends in "…".
-func Printable(p []byte) string {
-	if p == nil {
-		return "null"
+func Printable(p []byte) string { return string(AppendPrintable(nil, p)) }
+
+// AppendPrintable appends what Printable gives to dst.
+func AppendPrintable(dst, p []byte) []byte {
+	shown, more := p[:min(len(p), maxShownBytes)], ""
+	if len(p) > maxShownBytes {
+		more = "…"
 	}
-	if !isText(p) {
-		return hexText(p)
+	switch {
+	case p == nil:
+		return append(dst, "null"...)
+	case !isText(p):
+		return append(hex.AppendEncode(dst, shown), more...)
 	}
-	if len(p) <= maxShownBytes {
-		return strconv.Quote(string(p))
+	for len(shown) < len(p) && !utf8.RuneStart(p[len(shown)]) {
+		shown = shown[:len(shown)-1]
 	}
-	cut := maxShownBytes
-	for !utf8.RuneStart(p[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(p[:cut])) + "…"
+	return append(strconv.AppendQuote(dst, string(shown)), more...)
 }
 
 // hexText shows bytes in hex, cut like Printable.
@@ -57,6 +60,9 @@ func describeBytes(p []byte) string {
 }
 
 func isText(p []byte) bool {
+	for len(p) > 0 && ' ' <= p[0] && p[0] <= '~' {
+		p = p[1:]
+	}
 	for rest := p; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) {
