@@ -44,8 +44,7 @@ type SegmentFiles struct {
 //   - .txnindex: an entry's last offset is an abort marker of its producer, its first offset the first of that
 //     transaction, where the segment still has it; its last stable offset is not behind the marker; entries
 //     rise; an aborted transaction whose records are in the segment has an entry
-//   - .snapshot: version, checksum and length; offsets below the base offset; the producers' next batches do not
-//     step back behind it
+//   - .snapshot: version, checksum and length; one entry a producer, with offsets below the base offset
 //
 // An index says nothing wrong by leaving out a batch: how many entries there are is a matter of
 // index.interval.bytes. Zeros at the end of an index are no entries: the file of a broker's active segment is
@@ -64,7 +63,7 @@ type Comparison struct {
 	offsets      *offsetComparison // nil: there is no such file, or no base offset
 	times        *timeComparison
 	transactions *transactionComparison
-	producers    *producerComparison
+	producers    findings
 }
 
 // NewComparison begins a comparison. name is the log's file name, without a directory. If it is not a number,
@@ -94,7 +93,7 @@ func NewComparison(name string, files SegmentFiles) *Comparison {
 		c.transactions = newTransactionComparison(digits+TransactionIndexSuffix, files.TransactionIndex)
 	}
 	if files.ProducerSnapshot != nil {
-		c.producers = newProducerComparison(digits+ProducerSnapshotSuffix, files.ProducerSnapshot, c.base)
+		c.producers = compareProducerSnapshot(digits+ProducerSnapshotSuffix, files.ProducerSnapshot, c.base)
 	}
 	return c
 }
@@ -110,9 +109,6 @@ func (c *Comparison) Add(b record.Batch) {
 	}
 	if c.transactions != nil {
 		c.transactions.addBatch(&b)
-	}
-	if c.producers != nil {
-		c.producers.addBatch(&b)
 	}
 	c.position += int64(b.Size())
 	c.last = b.LastOffset()
@@ -164,10 +160,7 @@ func (c *Comparison) Finish(fault error) (list []Finding, more int) {
 	if c.transactions != nil {
 		all = append(all, c.transactions.finish(c.last, fault == nil))
 	}
-	if c.producers != nil {
-		all = append(all, &c.producers.findings)
-	}
-	for _, f := range all {
+	for _, f := range append(all, &c.producers) {
 		slices.SortStableFunc(f.list, func(a, b Finding) int { return cmp.Compare(a.Byte, b.Byte) })
 		list = append(list, f.list...)
 		more += f.more
