@@ -68,7 +68,7 @@ func (c *dumpCmd) dump(r io.Reader, out *printer, comparison *storage.Comparison
 		err = batch.CheckCRC()
 		if err == nil {
 			item.crcValid = true
-			item.records = batch.Scan()
+			item.records = segment.Scan(batch)
 			err = checkRecords(item.records)
 		}
 		item.readable = err == nil
@@ -127,7 +127,7 @@ type dumpedBatch struct {
 
 // fields gives the anatomy of the batch and, if it is compressed, of the decompressed records. A batch
 // that is not readable has only its header's.
-func (b dumpedBatch) fields() (batch, records []record.Field) {
+func (b *dumpedBatch) fields() (batch, records []record.Field) {
 	batch, _ = record.Anatomy(b.Bytes())
 	if !b.readable {
 		end := 0
@@ -176,11 +176,10 @@ func (p *printer) text(s string) { p.b = append(p.b, s...) }
 
 // hex writes bytes in hex digits, a part at a time: a value may have megabytes.
 func (p *printer) hex(b []byte) {
-	for len(b) > printerSize {
-		p.b = appendHex(p.b, b[:printerSize])
+	for len(b) > 0 {
+		n := min(len(b), printerSize)
+		p.b = appendHex(p.b, b[:n])
 		p.wrote()
-		b = b[printerSize:]
+		b = b[n:]
 	}
-	p.b = appendHex(p.b, b)
-	p.wrote()
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"loglab/engine/record"
@@ -11,14 +13,15 @@ import (
 
 // writeJSON writes the batch as one line. The records are written one by one, not gathered. Keys and their
 // order are a contract with scripts.
-func (b dumpedBatch) writeJSON(out *printer, anatomy bool) {
+func (b *dumpedBatch) writeJSON(out *printer, anatomy bool) {
 	b.writeHeaderJSON(out)
 	if b.readable {
 		out.text(`,"records":[`)
 		s := b.records
 		for comma := ""; s.Next(); comma = "," {
 			out.text(comma)
-			writeRecordJSON(out, s.Record())
+			r := s.Record()
+			writeRecordJSON(out, &r)
 		}
 		out.text("]")
 	}
@@ -34,7 +37,7 @@ func (b dumpedBatch) writeJSON(out *printer, anatomy bool) {
 }
 
 // writeHeaderJSON writes the part of a batch's object that stands before the records.
-func (b dumpedBatch) writeHeaderJSON(out *printer) {
+func (b *dumpedBatch) writeHeaderJSON(out *printer) {
 	out.int(`{"base_offset":`, int64(b.BaseOffset))
 	out.int(`,"batch_length":`, int64(b.BatchLength))
 	out.int(`,"partition_leader_epoch":`, int64(b.PartitionLeaderEpoch))
@@ -55,9 +58,11 @@ func (b dumpedBatch) writeHeaderJSON(out *printer) {
 	out.int(`,"num_records":`, int64(b.RecordsCount))
 }
 
-func writeRecordJSON(out *printer, r record.Record) {
-	out.int(`{"offset":`, int64(r.Offset))
-	out.int(`,"timestamp":`, int64(r.Timestamp))
+func writeRecordJSON(out *printer, r *record.Record) {
+	b := append(out.b, `{"offset":`...)
+	b = strconv.AppendInt(b, int64(r.Offset), 10)
+	b = append(b, `,"timestamp":`...)
+	out.b = strconv.AppendInt(b, int64(r.Timestamp), 10)
 	out.hexOrNull(`,"key_hex":`, r.Key)
 	out.hexOrNull(`,"value_hex":`, r.Value)
 	out.text(`,"headers":[`)
@@ -82,18 +87,45 @@ func (p *printer) bool(name string, v bool) { p.b = strconv.AppendBool(append(p.
 
 // hexOrNull writes null for a nil slice.
 func (p *printer) hexOrNull(name string, b []byte) {
-	p.text(name)
-	if b == nil {
-		p.text("null")
-		return
+	out := append(p.b, name...)
+	switch {
+	case b == nil:
+		p.b = append(out, "null"...)
+	case len(b) > printerSize:
+		p.b = append(out, '"')
+		p.hex(b)
+		p.text(`"`)
+	default:
+		p.b = append(appendHex(append(out, '"'), b), '"')
 	}
-	p.text(`"`)
-	p.hex(b)
-	p.text(`"`)
 }
 
-// appendHex appends b in hex digits.
-func appendHex(dst, b []byte) []byte { return hex.AppendEncode(dst, b) }
+// appendHex appends b in hex digits, eight bytes at a time.
+func appendHex(dst, b []byte) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, 2*len(b))[:at+2*len(b)]
+	out := dst[at:]
+	for len(b) >= 8 && len(out) >= 16 {
+		x := binary.BigEndian.Uint64(b)
+		binary.BigEndian.PutUint64(out, hexDigits(uint32(x>>32)))
+		binary.BigEndian.PutUint64(out[8:], hexDigits(uint32(x)))
+		b, out = b[8:], out[16:]
+	}
+	hex.Encode(out, b)
+	return dst
+}
+
+// hexDigits gives the eight digits of x: its nibbles are spread over the bytes, then 0 to 9 and 10 to 15 become
+// characters.
+func hexDigits(x uint32) uint64 {
+	const each = 0x0101010101010101
+	n := uint64(x)
+	n = (n<<16 | n) & 0x0000ffff0000ffff
+	n = (n<<8 | n) & 0x00ff00ff00ff00ff
+	n = (n<<4 | n) & 0x0f0f0f0f0f0f0f0f
+	letters := (n + 6*each) >> 4 & each
+	return n + '0'*each + ('a'-'9'-1)*letters
+}
 
 type fieldJSON struct {
 	Name    string `json:"name"`

@@ -3,14 +3,14 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"loglab/engine/record"
 )
 
 // writeText writes the batch for a reader: one line, then the records or the fields.
-func (b dumpedBatch) writeText(out *printer, anatomy bool) {
-	fmt.Fprintf(out, "byte %d: %s\n", b.position, b.summary())
+func (b *dumpedBatch) writeText(out *printer, anatomy bool) {
+	b.writeSummary(out)
 	if anatomy {
 		fields, inner := b.fields()
 		writeFieldsText(out, "  ", fields)
@@ -24,72 +24,77 @@ func (b dumpedBatch) writeText(out *printer, anatomy bool) {
 		return
 	}
 	for s := b.records; s.Next(); {
-		b.writeRecordText(out, s.Record())
+		r := s.Record()
+		b.writeRecordText(out, &r)
 	}
 }
 
-// summary is the batch's header in one line.
-func (b dumpedBatch) summary() string {
-	parts := []string{
-		fmt.Sprintf("offsets %d to %d", b.BaseOffset, b.LastOffset()),
-		plural(int(b.RecordsCount), "record"),
-		plural(b.Size(), "byte"),
-		fmt.Sprintf("epoch %d", b.PartitionLeaderEpoch),
-		fmt.Sprintf("%v %d", b.Attributes.TimestampType(), b.MaxTimestamp),
-	}
+// writeSummary writes the batch's header in one line.
+func (b *dumpedBatch) writeSummary(out *printer) {
+	out.int("byte ", b.position)
+	out.int(": offsets ", int64(b.BaseOffset))
+	out.int(" to ", int64(b.LastOffset()))
+	out.text(", " + plural(int(b.RecordsCount), "record"))
+	out.text(", " + plural(b.Size(), "byte"))
+	out.int(", epoch ", int64(b.PartitionLeaderEpoch))
+	out.text(", ")
+	out.int(b.Attributes.TimestampType().String()+" ", int64(b.MaxTimestamp))
 	if codec := b.Attributes.Codec(); codec != record.None {
-		parts = append(parts, codec.String())
+		out.text(", " + codec.String())
 	}
 	if b.ProducerID >= 0 {
-		producer := fmt.Sprintf("producer %d epoch %d", b.ProducerID, b.ProducerEpoch)
+		out.int(", producer ", int64(b.ProducerID))
+		out.int(" epoch ", int64(b.ProducerEpoch))
 		if b.BaseSequence >= 0 {
-			producer += fmt.Sprintf(" sequences %d to %d", b.BaseSequence, b.LastSequence())
+			out.int(" sequences ", int64(b.BaseSequence))
+			out.int(" to ", int64(b.LastSequence()))
 		}
-		parts = append(parts, producer)
 	}
 	if b.Attributes.Transactional() {
-		parts = append(parts, "transactional")
+		out.text(", transactional")
 	}
 	if b.Attributes.Control() {
-		parts = append(parts, "control")
+		out.text(", control")
 	}
 	if horizon, ok := b.DeleteHorizon(); ok {
-		parts = append(parts, fmt.Sprintf("delete horizon %d", horizon))
+		out.int(", delete horizon ", int64(horizon))
 	}
 	crc := "right"
 	if !b.crcValid {
 		crc = "WRONG"
 	}
-	return strings.Join(append(parts, fmt.Sprintf("crc %08x %s", b.CRC, crc)), ", ")
+	fmt.Fprintf(out, ", crc %08x %s\n", b.CRC, crc)
 }
 
-func (b dumpedBatch) writeRecordText(out *printer, r record.Record) {
-	out.int("  ", int64(r.Offset))
-	out.int("  ", int64(r.Timestamp))
-	out.text("  ")
+func (b *dumpedBatch) writeRecordText(out *printer, r *record.Record) {
+	line := append(out.b, "  "...)
+	line = strconv.AppendInt(line, int64(r.Offset), 10)
+	line = append(line, "  "...)
+	line = strconv.AppendInt(line, int64(r.Timestamp), 10)
+	line = append(line, "  "...)
 	if text, is := b.describeControl(r); is {
-		out.text(text)
+		line = append(line, text...)
 	} else {
-		out.b = record.AppendPrintable(out.b, r.Key)
-		out.text(" = ")
-		out.b = record.AppendPrintable(out.b, r.Value)
+		line = record.AppendPrintable(line, r.Key)
+		line = append(line, " = "...)
+		line = record.AppendPrintable(line, r.Value)
 		for _, h := range r.Headers {
-			out.text("  ")
-			out.b = record.AppendPrintable(out.b, []byte(h.Key))
-			out.text(": ")
-			out.b = record.AppendPrintable(out.b, h.Value)
+			line = append(line, "  "...)
+			line = record.AppendPrintable(line, []byte(h.Key))
+			line = append(line, ": "...)
+			line = record.AppendPrintable(line, h.Value)
 		}
 	}
-	out.text("\n")
+	out.b = append(line, '\n')
 	out.wrote()
 }
 
 // describeControl says what a control record means, if this is one that can be read.
-func (b dumpedBatch) describeControl(r record.Record) (text string, is bool) {
+func (b *dumpedBatch) describeControl(r *record.Record) (text string, is bool) {
 	if !b.Attributes.Control() {
 		return "", false
 	}
-	c, err := record.DecodeControl(r)
+	c, err := record.DecodeControl(*r)
 	if err != nil {
 		return "", false
 	}
@@ -119,5 +124,5 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -17,6 +17,8 @@ type Reader struct {
 	size     int   // of the batch that was given out last
 	position int64 // of buffer[start] in the stream
 	err      error // of r, io.EOF included
+
+	decompressor decompressor
 }
 
 // MaxReadBatch is the largest batch, header included, that a Reader reads: 64 MiB. A larger one is reported
@@ -63,6 +65,10 @@ func (r *Reader) Next() (Batch, error) {
 	}
 	return batch, err
 }
+
+// Scan is what Batch.Scan is, for the batch of the last Next: with the decoders and the room of the batches before, it
+// takes less time. What the scanner gives is valid until the next call of Next or Scan.
+func (r *Reader) Scan(b Batch) Scanner { return b.scan(&r.decompressor) }
 
 // fill reads until n bytes are there or the stream has ended.
 func (r *Reader) fill(n int) error {

@@ -8,6 +8,8 @@ import (
 	"math/rand"
 	"testing"
 	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A Reader gives what Parse gives batch by batch, and fails with the same error at the same byte, however
@@ -114,3 +116,39 @@ func TestReaderBounds(t *testing.T) {
 		t.Errorf("%v, want %v", err, broken)
 	}
 }
+
+// Decoders that have met other batches, damaged ones too, decode as new ones do, with the same errors.
+func TestReaderScansAsBatchesDo(t *testing.T) {
+	rng := rand.New(rand.NewSource(12))
+	var reader Reader
+	failed := 0
+	for i := range 2000 {
+		raw := drawBatch(t, rng, Codec(rng.Intn(5))).raw
+		if rng.Intn(2) == 0 {
+			for range 1 + rng.Intn(3) {
+				raw[HeaderSize+rng.Intn(len(raw)-HeaderSize)] ^= byte(1 + rng.Intn(255))
+			}
+		}
+		batch, err := Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := batch.Scan(), reader.Scan(batch)
+		for want.Next() {
+			if !got.Next() || !sameRecord(want.Record(), got.Record()) {
+				t.Fatalf("batch %d, %v: %+v, want %+v", i, batch.Attributes.Codec(), got.Record(), want.Record())
+			}
+		}
+		if got.Next() || !sameError(want.Err(), got.Err()) {
+			t.Fatalf("batch %d, %v: %v, want %v", i, batch.Attributes.Codec(), got.Err(), want.Err())
+		}
+		if got.Err() != nil {
+			failed++
+		}
+	}
+	if failed < 300 {
+		t.Errorf("only %d of 2000 batches could not be decoded", failed)
+	}
+}
+
+func sameRecord(a, b Record) bool { return cmp.Equal(a, b, sameBytes) }

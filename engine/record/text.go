@@ -1,6 +1,8 @@
 package record
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -31,16 +33,44 @@ func AppendPrintable(dst, p []byte) []byte {
 	if len(p) > maxShownBytes {
 		more = "…"
 	}
+	plain := plainPrefix(p)
 	switch {
 	case p == nil:
 		return append(dst, "null"...)
-	case !isText(p):
+	case plain < len(p) && !isText(p[plain:]):
 		return append(hex.AppendEncode(dst, shown), more...)
+	case plain >= len(shown) && bytes.IndexByte(shown, '"') < 0 && bytes.IndexByte(shown, '\\') < 0: // as nearly always
+		dst = append(append(dst, '"'), shown...)
+		return append(append(dst, '"'), more...)
 	}
 	for len(shown) < len(p) && !utf8.RuneStart(p[len(shown)]) {
 		shown = shown[:len(shown)-1]
 	}
 	return append(strconv.AppendQuote(dst, string(shown)), more...)
+}
+
+// plainPrefix counts the printable ASCII characters that p begins with.
+func plainPrefix(p []byte) int {
+	n := 0
+	for len(p)-n >= 32 {
+		b := p[n : n+32]
+		le := binary.LittleEndian
+		if notPlain(le.Uint64(b))|notPlain(le.Uint64(b[8:]))|notPlain(le.Uint64(b[16:]))|notPlain(le.Uint64(b[24:])) != 0 {
+			break
+		}
+		n += 32
+	}
+	for n < len(p) && ' ' <= p[n] && p[n] <= '~' {
+		n++
+	}
+	return n
+}
+
+// notPlain is 0 if all eight bytes of x are printable ASCII: none is 0x80 or more; none gets there if 1 is added, as
+// 0x7f does; all do if 0x60 is, as the space and what is above it.
+func notPlain(x uint64) uint64 {
+	const each, tops = 0x0101010101010101, 0x8080808080808080
+	return (x | x + each | ^(x + 0x60*each)) & tops
 }
 
 // hexText shows bytes in hex, cut like Printable.
@@ -60,10 +90,7 @@ func describeBytes(p []byte) string {
 }
 
 func isText(p []byte) bool {
-	for len(p) > 0 && ' ' <= p[0] && p[0] <= '~' {
-		p = p[1:]
-	}
-	for rest := p; len(rest) > 0; {
+	for rest := p[plainPrefix(p):]; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) {
 			return false
