@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
 	"loglab/engine/record"
+	"loglab/engine/simdisk"
 	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/partitions"
@@ -102,7 +104,68 @@ func dumpedFiles(t *testing.T, root string) []string {
 		}
 		files = append(files, writeSegments(t, root, fmt.Sprintf("drawn-%d/orders-0", i), run.log.Segments())...)
 	}
+	files = append(files, writeSegments(t, root, "cleaned/orders-0", cleanedSegments(t))...)
 	return append(files, writeSegments(t, root, "written/orders-0", []storage.Segment{{Bytes: writtenSegment(t)}})...)
+}
+
+// cleanedSegments are three segments of a compacted log after a cleaning, with batches of all codecs, headers,
+// tombstones and a batch that was emptied: the last of producer 7, whose records producer 8 has replaced.
+func cleanedSegments(t *testing.T) []storage.Segment {
+	t.Helper()
+	config := storage.DefaultConfig()
+	config.SegmentBytes, config.IndexIntervalBytes, config.Compact = 3000, 200, true
+	log := storage.New(new(simdisk.Disk), "orders-0", config, startTime)
+	now := startTime
+	sequences := map[kafka.ProducerID]kafka.Sequence{}
+	for i := 0; len(log.Segments()) < 3; i++ {
+		id := kafka.ProducerID(8)
+		if i < 10 {
+			id = 7
+		}
+		now++
+		key := fmt.Appendf(nil, "k%d", i%10)
+		records := []drawnRecord{
+			{timestamp: now, key: key, value: bytes.Repeat([]byte("value "), 10), headers: []record.Header{{Key: "trace", Value: key}, {Key: "empty"}}},
+			{timestamp: now, key: append(key, '-'), value: []byte{}},
+		}
+		if i%7 == 6 {
+			records[1].value = nil
+		}
+		batch := build(records, record.Options{Codec: record.Codec(i % 5), Producer: &record.Producer{ID: id, BaseSequence: sequences[id]}})
+		if _, err := log.Append(batch, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		sequences[id] += 2
+	}
+	emptied, tombstones, codecs := 0, 0, map[record.Codec]bool{}
+	if _, err := log.Clean(log.Cleanable(kafka.NoOffset, log.LogEndOffset(), now), now); err != nil {
+		t.Fatal(err)
+	}
+	for len(log.Segments()) < 3 {
+		now++
+		batch := build([]drawnRecord{{timestamp: now, key: []byte("k"), value: make([]byte, 900)}}, record.Options{})
+		if _, err := log.Append(batch, 0, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range log.Segments() {
+		for b, err := record.Parse(s.Bytes); err == nil; b, err = record.Parse(s.Bytes) {
+			records, _ := b.Records()
+			if s.Bytes = s.Bytes[b.Size():]; len(records) == 0 {
+				emptied++
+			}
+			codecs[b.Attributes.Codec()] = true
+			for _, r := range records {
+				if r.Value == nil {
+					tombstones++
+				}
+			}
+		}
+	}
+	if emptied == 0 || tombstones == 0 || len(codecs) < 5 || len(log.Segments()) != 3 {
+		t.Fatalf("%d segments, %d emptied batches, %d tombstones, %d codecs; want 3, and some of each", len(log.Segments()), emptied, tombstones, len(codecs))
+	}
+	return log.Segments()
 }
 
 // writeSegments writes the files of segments in a directory below root. It gives their paths below root.

@@ -14,6 +14,8 @@
 //	TestCleaningCompressed  and leave the same records of compressed batches
 //	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes
 //	TestDump                DumpLogSegments reads what runs wrote as "loglab dump --json" does
+//	TestDumpCheck           "loglab dump --check" finds nothing wrong in directories that UnifiedLog and Cleaner wrote
+//	TestDumpCheckSpoiled    and all that DumpLogSegments finds wrong in spoiled indexes
 //	TestBatches             MemoryRecords and engine/record write and read the same batches
 //	TestMarkers             and the same transaction markers
 //	TestMurmur2             Utils.murmur2 and BuiltInPartitioner.partitionForKey

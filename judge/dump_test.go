@@ -9,23 +9,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/storage"
 )
 
 // Kafka's DumpLogSegments reads every partition directory of dumpedDirectories. In a segment it sees what
-// "loglab dump --json" prints, in an index the entries that we read there; and it reports no mismatch,
-// which would be one line more.
+// "loglab dump --json" prints, in an index the entries that we read there. What it reports are the gaps that cleaning
+// has left, and no mismatch but those of emptied batches; "loglab dump --check" finds nothing wrong.
 func TestDump(t *testing.T) {
 	root := t.TempDir()
 	files := dumpedFiles(t, root)
-	loglab := filepath.Join(t.TempDir(), "loglab")
-	output(t, exec.Command("go", "build", "-o", loglab, "loglab/cmd/loglab"))
+	loglab := buildLoglab(t)
 	want := &strings.Builder{}
 	var counts dumpCounts
 	for _, file := range files {
@@ -34,7 +35,7 @@ func TestDump(t *testing.T) {
 		case storage.LogSuffix:
 			counts.segments++
 			fmt.Fprintf(want, "Log starting offset: %d\n", baseOffsetOf(t, file))
-			wantBatches(t, want, output(t, exec.Command(loglab, "dump", "--json", path)), &counts)
+			wantBatches(t, want, output(t, exec.Command(loglab, "dump", "--json", "--check", path)), &counts)
 		case storage.OffsetIndexSuffix:
 			wantOffsetIndex(t, want, root, file, &counts)
 		case storage.TimeIndexSuffix:
@@ -42,8 +43,12 @@ func TestDump(t *testing.T) {
 		}
 	}
 	theirs := dumpLogSegments(t, root, files, "--deep-iteration", "--print-data-log", "--key-decoder-class", "Dump$Hex", "--value-decoder-class", "Dump$Hex")
+	theirs, reported := cutReports(theirs)
 	compareLines(t, theirs, want.String())
-	t.Logf("%+v", counts)
+	if diff := cmp.Diff(wantReports(t, root, files), reported); diff != "" {
+		t.Errorf("reports (-want +Kafka):\n%s", diff)
+	}
+	t.Logf("%+v; Kafka reports %d lines:\n%s", counts, len(reported), strings.ReplaceAll(strings.Join(reported, "\n"), root, ""))
 
 	// What a broker checks when it starts.
 	indexes := filesWith(files, storage.OffsetIndexSuffix, storage.TimeIndexSuffix)
@@ -57,6 +62,14 @@ func TestDump(t *testing.T) {
 		}
 	}
 	compareLines(t, dumpLogSegments(t, root, indexes, "--index-sanity-check"), want.String())
+}
+
+// buildLoglab gives the path of the command.
+func buildLoglab(t *testing.T) string {
+	t.Helper()
+	loglab := filepath.Join(t.TempDir(), "loglab")
+	output(t, exec.Command("go", "build", "-o", loglab, "loglab/cmd/loglab"))
+	return loglab
 }
 
 // dumpCounts says how much was compared.
@@ -257,4 +270,62 @@ func wantTimeIndex(t *testing.T, want *strings.Builder, root, file string, count
 	for _, e := range entries {
 		fmt.Fprintf(want, "timestamp: %d offset: %d\n", e.Timestamp, e.Offset)
 	}
+}
+
+// cutReports parts what the tool prints on the way from what it reports at its end, which it has in no order.
+func cutReports(text string) (rest string, reports []string) {
+	var kept []string
+	for _, line := range strings.Split(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, "  "), strings.HasPrefix(line, "Non-consecutive"), strings.HasPrefix(line, "Found "), strings.HasPrefix(line, "Mismatches"), strings.HasPrefix(line, "The following"):
+			reports = append(reports, line)
+		default:
+			kept = append(kept, line)
+		}
+	}
+	slices.Sort(reports)
+	return strings.Join(kept, "\n"), reports
+}
+
+// wantReports gives what the tool is to report: where a record's offset is not one more than the last one's, and time
+// index entries of emptied batches. It takes a batch's largest timestamp from its records, and those have none.
+func wantReports(t *testing.T, root string, files []string) (reports []string) {
+	t.Helper()
+	for _, file := range filesWith(files, storage.LogSuffix) {
+		var gaps, mismatches []string
+		emptied, last := map[kafka.Offset]bool{}, kafka.NoOffset
+		log := readFile(t, root, file)
+		for b, err := record.Parse(log); err == nil; b, err = record.Parse(log) {
+			emptied[b.LastOffset()] = b.RecordsCount == 0
+			records, err := b.Records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				if last >= 0 && r.Offset != last+1 {
+					gaps = append(gaps, fmt.Sprintf("  %d is followed by %d", last, r.Offset))
+				}
+				last = r.Offset
+			}
+			log = log[b.Size():]
+		}
+		if len(gaps) > 0 {
+			reports = append(append(reports, "Non-consecutive offsets in "+filepath.Join(root, file)), gaps...)
+		}
+		times := strings.TrimSuffix(file, storage.LogSuffix) + storage.TimeIndexSuffix
+		entries, err := storage.ParseTimeIndex(readFile(t, root, times), kafka.Offset(baseOffsetOf(t, times)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if emptied[e.Offset] {
+				mismatches = append(mismatches, fmt.Sprintf("  Index timestamp: %d, log timestamp: %d", e.Timestamp, kafka.NoTimestamp))
+			}
+		}
+		if len(mismatches) > 0 {
+			reports = append(append(reports, "Found timestamp mismatch in :"+filepath.Join(root, times)), mismatches...)
+		}
+	}
+	slices.Sort(reports)
+	return reports
 }

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"loglab/engine/record"
+	"loglab/engine/storage"
 )
 
 // dumpCmd prints the record batches of one segment, ours or a real broker's.
@@ -20,6 +16,14 @@ type dumpCmd struct {
 	File    string `arg:"" help:"A segment: a .log file of a partition's directory."`
 	JSON    bool   `name:"json" help:"Print one JSON object a batch."`
 	Anatomy bool   `help:"Print every field of every batch with its offset, width, bytes, value and meaning."`
+	Check   bool   `help:"Also hold the .index, .timeindex, .txnindex and .snapshot of the same name, the name itself and where the next segment begins against the log. Each disagreement is a line behind the batches (problem: FILE: entry N: byte N: offset N: found …, expected …), with --json an object {\"problem\": {kind, file, entry, byte, offset, found, expected}} in which entry, byte and offset may be null. Exit status 1 if there is one."`
+}
+
+// Help says what bounds a dump.
+func (c *dumpCmd) Help() string {
+	return fmt.Sprintf("A file may have any size: it is read batch by batch. A batch may have %d MiB, and %d MiB once it is decompressed; "+
+		"a file beside the log may have %d MiB. The listing ends at the first batch that is torn, larger or damaged, with exit status 1 and a line that says where.",
+		record.MaxReadBatch>>20, record.MaxDecompressedBytes>>20, storage.MaxComparedFile>>20)
 }
 
 // Run reads the file batch by batch. It ends at the first batch that is torn or corrupt, with exit
@@ -30,126 +34,100 @@ func (c *dumpCmd) Run(std *stdio) error {
 		return badInput("%v", err)
 	}
 	defer file.Close()
-	out := bufio.NewWriter(std.Out)
-	err = c.dump(bufio.NewReaderSize(file, 64<<10), out)
-	if flushed := out.Flush(); flushed != nil {
-		return badInput("write: %v", flushed)
+	var comparison *storage.Comparison
+	if c.Check {
+		beside, err := filesBeside(c.File)
+		if err != nil {
+			return badInput("%v", err)
+		}
+		comparison = storage.NewComparison(filepath.Base(c.File), beside)
+	}
+	out := &printer{w: std.Out}
+	err = c.dump(file, out, comparison)
+	if out.flush(); out.err != nil {
+		return badInput("write: %v", out.err)
 	}
 	return err
 }
 
-// dump prints the batches of r and returns an exitError.
-func (c *dumpCmd) dump(r io.Reader, out *bufio.Writer) error {
-	segment := segmentReader{r: r}
+// dump prints the batches of r, then what the comparison finds, if there is one. It returns an exitError.
+func (c *dumpCmd) dump(r io.Reader, out *printer, comparison *storage.Comparison) error {
+	segment := record.NewReader(r)
 	for {
-		batch, err := segment.next()
+		batch, err := segment.Next()
 		switch {
 		case err == record.ErrEnd:
-			return nil
+			return c.finish(out, comparison, segment.Position(), nil)
 		case errors.Is(err, record.ErrTorn) || errors.Is(err, record.ErrCorrupt):
-			return c.no(segment.position, err)
+			return c.finish(out, comparison, segment.Position(), err)
 		case err != nil:
-			return badInput("%s: byte %d: %v", c.File, segment.position, err)
+			return badInput("%s: byte %d: %v", c.File, segment.Position(), err)
 		}
 		// What the batch holds is printed only if it is what was written and can be decoded.
-		crcErr := batch.CheckCRC()
-		err = crcErr
+		item := dumpedBatch{Batch: batch, position: segment.Position()}
+		err = batch.CheckCRC()
 		if err == nil {
-			err = checkRecords(batch)
+			item.crcValid = true
+			item.records = segment.Scan(batch)
+			err = checkRecords(item.records)
 		}
-		item := dumpedBatch{Batch: batch, position: segment.position, crcValid: crcErr == nil, readable: err == nil}
+		item.readable = err == nil
 		if c.JSON {
 			item.writeJSON(out, c.Anatomy)
 		} else {
 			item.writeText(out, c.Anatomy)
 		}
-		if err != nil {
-			return c.no(segment.position, err)
+		if err != nil || out.err != nil {
+			return c.finish(out, comparison, segment.Position(), err)
 		}
-		segment.skip(batch)
+		if comparison != nil {
+			comparison.Add(batch)
+		}
 	}
 }
 
-// no is the answer for a bad batch: the file, the byte at which the batch begins, and what is wrong.
-func (c *dumpCmd) no(position int64, err error) error {
+// finish ends the listing: at the end of the file, or at the byte where a batch begins that is at fault.
+func (c *dumpCmd) finish(out *printer, comparison *storage.Comparison, position int64, fault error) error {
+	if comparison != nil {
+		return c.report(out, comparison, fault)
+	}
+	if fault == nil {
+		return nil
+	}
+	return exitError{Code: exitNo, Msg: fmt.Sprintf("%s: byte %d: %s", c.File, position, describeFault(fault))}
+}
+
+// describeFault says what is wrong with a batch, and where in it.
+func describeFault(err error) string {
 	var at *record.PositionError
-	if errors.As(err, &at) && at.Position > 0 {
-		return exitError{Code: exitNo, Msg: fmt.Sprintf("%s: byte %d: %v: at its byte %d: %s", c.File, position, at.Kind, at.Position, at.What)}
+	switch {
+	case !errors.As(err, &at):
+		return err.Error()
+	case at.Position > 0:
+		return fmt.Sprintf("%v: at its byte %d: %s", at.Kind, at.Position, at.What)
 	}
-	if at != nil {
-		return exitError{Code: exitNo, Msg: fmt.Sprintf("%s: byte %d: %v: %s", c.File, position, at.Kind, at.What)}
-	}
-	return exitError{Code: exitNo, Msg: fmt.Sprintf("%s: byte %d: %v", c.File, position, err)}
+	return fmt.Sprintf("%v: %s", at.Kind, at.What)
 }
 
 // checkRecords walks over all records.
-func checkRecords(b record.Batch) error {
-	s := b.Scan()
+func checkRecords(s record.Scanner) error {
 	for s.Next() {
 	}
 	return s.Err()
 }
-
-// maxDumpedBatch bounds what one batch may hold in memory. A broker's max.message.bytes is 1 MiB unless
-// it was raised.
-const maxDumpedBatch = 64 << 20
-
-// segmentReader reads one batch at a time. Its memory is one batch's, and grows with the bytes that are
-// really there.
-type segmentReader struct {
-	r        io.Reader
-	position int64 // of the batch that next returned or failed at
-	buffer   bytes.Buffer
-}
-
-// next reads the batch at position. Besides the errors of record.Parse there are those of the reader.
-// The batch is valid until the next call.
-func (s *segmentReader) next() (record.Batch, error) {
-	const beforeCRC = 17 // offset, length, leader epoch and magic: all that says how to go on
-	s.buffer.Reset()
-	if err := s.read(beforeCRC); err != nil {
-		return record.Batch{}, err
-	}
-	if prefix := s.buffer.Bytes(); len(prefix) == beforeCRC {
-		// A length that can't be is left to Parse, which also looks at the magic.
-		length := int64(int32(binary.BigEndian.Uint32(prefix[8:])))
-		size := length + 12
-		if size > maxDumpedBatch && prefix[16] == record.Magic {
-			return record.Batch{}, &record.PositionError{Kind: record.ErrCorrupt, Position: 8,
-				What: fmt.Sprintf("batchLength is %d, allowed here are up to %d", length, maxDumpedBatch-12)}
-		}
-		if size >= record.HeaderSize && size <= maxDumpedBatch {
-			if err := s.read(size - beforeCRC); err != nil {
-				return record.Batch{}, err
-			}
-		}
-	}
-	return record.Parse(s.buffer.Bytes())
-}
-
-// read adds up to n bytes to the buffer; fewer if the file ends.
-func (s *segmentReader) read(n int64) error {
-	_, err := io.CopyN(&s.buffer, s.r, n)
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// skip moves the position behind the batch.
-func (s *segmentReader) skip(b record.Batch) { s.position += int64(b.Size()) }
 
 // dumpedBatch is one batch on its way to the output.
 type dumpedBatch struct {
 	record.Batch
 	position int64
 	crcValid bool
-	readable bool // the records can be decoded
+	readable bool           // the records can be decoded
+	records  record.Scanner // before the first record; not to be moved, but copied
 }
 
 // fields gives the anatomy of the batch and, if it is compressed, of the decompressed records. A batch
 // that is not readable has only its header's.
-func (b dumpedBatch) fields() (batch, records []record.Field) {
+func (b *dumpedBatch) fields() (batch, records []record.Field) {
 	batch, _ = record.Anatomy(b.Bytes())
 	if !b.readable {
 		end := 0
@@ -164,216 +142,44 @@ func (b dumpedBatch) fields() (batch, records []record.Field) {
 	return batch, records
 }
 
-// batchJSON is the part of a batch's object that stands before the records.
-type batchJSON struct {
-	BaseOffset           int64  `json:"base_offset"`
-	BatchLength          int32  `json:"batch_length"`
-	PartitionLeaderEpoch int32  `json:"partition_leader_epoch"`
-	Magic                int8   `json:"magic"`
-	CRC32C               uint32 `json:"crc32c"`
-	CRCValid             bool   `json:"crc_valid"`
-	Attributes           int16  `json:"attributes"`
-	Compression          string `json:"compression"`
-	Transactional        bool   `json:"transactional"`
-	Control              bool   `json:"control"`
-	LastOffsetDelta      int32  `json:"last_offset_delta"`
-	BaseTimestamp        int64  `json:"base_timestamp"`
-	MaxTimestamp         int64  `json:"max_timestamp"`
-	ProducerID           int64  `json:"producer_id"`
-	ProducerEpoch        int16  `json:"producer_epoch"`
-	BaseSequence         int32  `json:"base_sequence"`
-	NumRecords           int32  `json:"num_records"`
+// printer gathers output and hands it on in large pieces. After an error it writes no more.
+type printer struct {
+	w   io.Writer
+	b   []byte // append to it, then call wrote
+	err error
 }
 
-type recordJSON struct {
-	Offset    int64        `json:"offset"`
-	Timestamp int64        `json:"timestamp"`
-	KeyHex    *string      `json:"key_hex"`
-	ValueHex  *string      `json:"value_hex"`
-	Headers   []headerJSON `json:"headers"`
-}
+// printerSize is how much is handed on at once, and about how much is gathered at most.
+const printerSize = 64 << 10
 
-type headerJSON struct {
-	Key      string  `json:"key"`
-	ValueHex *string `json:"value_hex"`
-}
-
-type fieldJSON struct {
-	Name    string `json:"name"`
-	Offset  int    `json:"offset"`
-	Width   int    `json:"width"`
-	Hex     string `json:"hex"`
-	Value   string `json:"value"`
-	Meaning string `json:"meaning"`
-	Record  int    `json:"record"`
-}
-
-// hexOrNull is null for a nil slice.
-func hexOrNull(p []byte) *string {
-	if p == nil {
-		return nil
-	}
-	text := hex.EncodeToString(p)
-	return &text
-}
-
-// writeJSON writes the batch as one line. The records are written one by one, not gathered.
-func (b dumpedBatch) writeJSON(out *bufio.Writer, anatomy bool) {
-	head := marshal(batchJSON{
-		BaseOffset: int64(b.BaseOffset), BatchLength: b.BatchLength, PartitionLeaderEpoch: int32(b.PartitionLeaderEpoch),
-		Magic: b.Magic, CRC32C: b.CRC, CRCValid: b.crcValid, Attributes: int16(b.Attributes),
-		Compression: b.Attributes.Codec().String(), Transactional: b.Attributes.Transactional(), Control: b.Attributes.Control(),
-		LastOffsetDelta: b.LastOffsetDelta, BaseTimestamp: int64(b.BaseTimestamp), MaxTimestamp: int64(b.MaxTimestamp),
-		ProducerID: int64(b.ProducerID), ProducerEpoch: int16(b.ProducerEpoch), BaseSequence: int32(b.BaseSequence),
-		NumRecords: b.RecordsCount,
-	})
-	out.Write(head[:len(head)-1]) // without the closing brace
-	if b.readable {
-		out.WriteString(`,"records":[`)
-		s := b.Scan()
-		for comma := ""; s.Next(); comma = "," {
-			out.WriteString(comma)
-			out.Write(marshal(toRecordJSON(s.Record())))
-		}
-		out.WriteString("]")
-	}
-	if anatomy {
-		fields, inner := b.fields()
-		writeFieldsJSON(out, "anatomy", fields)
-		if inner != nil {
-			writeFieldsJSON(out, "records_anatomy", inner)
-		}
-	}
-	out.WriteString("}\n")
-}
-
-func toRecordJSON(r record.Record) recordJSON {
-	j := recordJSON{
-		Offset: int64(r.Offset), Timestamp: int64(r.Timestamp),
-		KeyHex: hexOrNull(r.Key), ValueHex: hexOrNull(r.Value), Headers: []headerJSON{},
-	}
-	for _, h := range r.Headers {
-		j.Headers = append(j.Headers, headerJSON{Key: h.Key, ValueHex: hexOrNull(h.Value)})
-	}
-	return j
-}
-
-func writeFieldsJSON(out *bufio.Writer, name string, fields []record.Field) {
-	fmt.Fprintf(out, ",%q:[", name)
-	for i, f := range fields {
-		if i > 0 {
-			out.WriteString(",")
-		}
-		out.Write(marshal(fieldJSON{
-			Name: f.Name, Offset: f.Offset, Width: f.Width, Hex: hex.EncodeToString(f.Raw),
-			Value: f.Value, Meaning: f.Meaning, Record: f.Record,
-		}))
-	}
-	out.WriteString("]")
-}
-
-// marshal encodes one of the structs above, which can't fail.
-func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("loglab dump: %v", err))
-	}
-	return b
-}
-
-// writeText writes the batch for a reader: one line, then the records or the fields.
-func (b dumpedBatch) writeText(out *bufio.Writer, anatomy bool) {
-	fmt.Fprintf(out, "byte %d: %s\n", b.position, b.summary())
-	if anatomy {
-		fields, inner := b.fields()
-		writeFieldsText(out, "  ", fields)
-		if inner != nil {
-			fmt.Fprintln(out, "  decompressed:")
-			writeFieldsText(out, "    ", inner)
-		}
-		return
-	}
-	if !b.readable {
-		return
-	}
-	s := b.Scan()
-	for s.Next() {
-		r := s.Record()
-		fmt.Fprintf(out, "  %d  %d  %s\n", r.Offset, r.Timestamp, b.describeRecord(r))
+// wrote hands the output on if enough has been gathered.
+func (p *printer) wrote() {
+	if len(p.b) >= printerSize {
+		p.flush()
 	}
 }
 
-// summary is the batch's header in one line.
-func (b dumpedBatch) summary() string {
-	parts := []string{
-		fmt.Sprintf("offsets %d to %d", b.BaseOffset, b.LastOffset()),
-		plural(int(b.RecordsCount), "record"),
-		plural(b.Size(), "byte"),
-		fmt.Sprintf("epoch %d", b.PartitionLeaderEpoch),
-		fmt.Sprintf("%v %d", b.Attributes.TimestampType(), b.MaxTimestamp),
+func (p *printer) flush() {
+	if p.err == nil && len(p.b) > 0 {
+		_, p.err = p.w.Write(p.b)
 	}
-	if codec := b.Attributes.Codec(); codec != record.None {
-		parts = append(parts, codec.String())
-	}
-	if b.ProducerID >= 0 {
-		producer := fmt.Sprintf("producer %d epoch %d", b.ProducerID, b.ProducerEpoch)
-		if b.BaseSequence >= 0 {
-			producer += fmt.Sprintf(" sequences %d to %d", b.BaseSequence, b.LastSequence())
-		}
-		parts = append(parts, producer)
-	}
-	if b.Attributes.Transactional() {
-		parts = append(parts, "transactional")
-	}
-	if b.Attributes.Control() {
-		parts = append(parts, "control")
-	}
-	if horizon, ok := b.DeleteHorizon(); ok {
-		parts = append(parts, fmt.Sprintf("delete horizon %d", horizon))
-	}
-	crc := "right"
-	if !b.crcValid {
-		crc = "WRONG"
-	}
-	return strings.Join(append(parts, fmt.Sprintf("crc %08x %s", b.CRC, crc)), ", ")
+	p.b = p.b[:0]
 }
 
-func (b dumpedBatch) describeRecord(r record.Record) string {
-	if b.Attributes.Control() {
-		if c, err := record.DecodeControl(r); err == nil {
-			if c.Type == record.Abort || c.Type == record.Commit {
-				return fmt.Sprintf("%v, coordinator epoch %d", c.Type, c.CoordinatorEpoch)
-			}
-			return c.Type.String()
-		}
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s = %s", record.Printable(r.Key), record.Printable(r.Value))
-	for _, h := range r.Headers {
-		fmt.Fprintf(&text, "  %s: %s", record.Printable([]byte(h.Key)), record.Printable(h.Value))
-	}
-	return text.String()
+func (p *printer) Write(b []byte) (int, error) {
+	p.b = append(p.b, b...)
+	p.wrote()
+	return len(b), nil
 }
 
-func writeFieldsText(out *bufio.Writer, indent string, fields []record.Field) {
-	lastRecord := -1
-	for _, f := range fields {
-		if f.Record != lastRecord && f.Record >= 0 {
-			fmt.Fprintf(out, "%srecord %d\n", indent, f.Record)
-		}
-		lastRecord = f.Record
-		shown := f.Raw
-		more := ""
-		if len(shown) > 8 {
-			shown, more = shown[:8], "…"
-		}
-		fmt.Fprintf(out, "%s%6d %5d  %-20s %-17s %-14s %s\n", indent, f.Offset, f.Width, f.Name, hex.EncodeToString(shown)+more, f.Value, f.Meaning)
-	}
-}
+func (p *printer) text(s string) { p.b = append(p.b, s...) }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// hex writes bytes in hex digits, a part at a time: a value may have megabytes.
+func (p *printer) hex(b []byte) {
+	for len(b) > 0 {
+		n := min(len(b), printerSize)
+		p.b = appendHex(p.b, b[:n])
+		p.wrote()
+		b = b[n:]
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -81,9 +81,22 @@ func finishWriter(w io.WriteCloser, out *bytes.Buffer, src []byte) ([]byte, erro
 	return out.Bytes(), nil
 }
 
+// decompressor keeps the decoders that are costly to make, and room for what they give. The zero value is ready.
+type decompressor struct {
+	gzip *gzip.Reader
+	lz4  *lz4.Reader
+	zstd *zstd.Decoder
+	room []byte // the last answer, unless that is the block itself
+}
+
 // decompress gives the record data of a batch. Its errors are ErrCorrupt at the codec bits or at the
 // block.
 func decompress(codec Codec, src []byte) ([]byte, error) {
+	return new(decompressor).decompress(codec, src)
+}
+
+// decompress does the same; what it gives is valid until the next call.
+func (d *decompressor) decompress(codec Codec, src []byte) ([]byte, error) {
 	var (
 		out []byte
 		err error
@@ -92,32 +105,61 @@ func decompress(codec Codec, src []byte) ([]byte, error) {
 	case None:
 		return src, nil
 	case Gzip:
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(bytes.NewReader(src)); err == nil {
-			out, err = readAtMost(r, MaxDecompressedBytes)
-		}
+		out, err = d.decodeGzip(src)
 	case Snappy:
-		out, err = decodeSnappy(src)
+		out, err = decodeSnappy(d.room[:0], src)
 	case LZ4:
-		out, err = readAtMost(lz4.NewReader(bytes.NewReader(src)), MaxDecompressedBytes)
+		if d.lz4 == nil {
+			d.lz4 = lz4.NewReader(nil)
+		}
+		d.lz4.Reset(bytes.NewReader(src))
+		out, err = readAtMost(d.room[:0], d.lz4, len(src), MaxDecompressedBytes)
 	case Zstd:
-		out, err = decodeZstd(src)
+		out, err = d.decodeZstd(src)
 	default:
 		return nil, corruptf(atAttributes, "codec is %d, allowed are %d to %d", codec, None, Zstd)
 	}
 	if err != nil {
 		return nil, corruptf(HeaderSize, "%v block of %d bytes: %v", codec, len(src), err)
 	}
+	d.room = out
 	return out, nil
 }
 
-// readAtMost reads r to its end. The buffer grows with what was really read.
-func readAtMost(r io.Reader, limit int) ([]byte, error) {
-	out, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
-	if err == nil && len(out) > limit {
-		err = fmt.Errorf("it holds more than %d bytes", limit)
+func (d *decompressor) decodeGzip(src []byte) (out []byte, err error) {
+	if d.gzip == nil {
+		d.gzip, err = gzip.NewReader(bytes.NewReader(src))
+	} else {
+		err = d.gzip.Reset(bytes.NewReader(src))
 	}
-	return out, err
+	if err != nil {
+		d.gzip = nil
+		return nil, err
+	}
+	return readAtMost(d.room[:0], d.gzip, len(src), MaxDecompressedBytes)
+}
+
+// readAtMost reads to its end what size bytes are decompressed to, into out, which is empty. The room grows with what was
+// really read, and begins with four times the size.
+func readAtMost(out []byte, r io.Reader, size, limit int) ([]byte, error) {
+	if cap(out) == 0 {
+		out = make([]byte, 0, min(4*size, limit)+1)
+	}
+	for {
+		if len(out) == cap(out) {
+			out = append(make([]byte, 0, min(2*len(out), limit+1)), out...)
+		}
+		n, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+n]
+		switch {
+		case len(out) > limit:
+			return nil, fmt.Errorf("it holds more than %d bytes", limit)
+		case err == io.EOF:
+			return out, nil
+		case err != nil:
+			return out, err
+		}
+	}
 }
 
 const (
@@ -132,15 +174,20 @@ const (
 // decodeZstd reads zstd frames. The output grows by trying again with four times the room, because
 // the library would else go by the size that a frame declares. Any error may mean that there was too
 // little room: the library has several for it.
-func decodeZstd(src []byte) ([]byte, error) {
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMaxWindow), zstd.WithDecodeAllCapLimit(true))
-	if err != nil {
-		return nil, err
+func (d *decompressor) decodeZstd(src []byte) ([]byte, error) {
+	if d.zstd == nil {
+		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMaxWindow), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+		d.zstd = decoder
 	}
-	defer decoder.Close()
 	most := min(len(src)*zstdMaxRatio, MaxDecompressedBytes)
 	for room := min(len(src)*8, most); ; room = min(room*4, most) {
-		out, err := decoder.DecodeAll(src, make([]byte, 0, room))
+		if cap(d.room) < room {
+			d.room = make([]byte, 0, room)
+		}
+		out, err := d.zstd.DecodeAll(src, d.room[:0:room])
 		if room == most || err == nil {
 			return out, err
 		}
@@ -183,15 +230,14 @@ func appendXerial(dst, src []byte) []byte {
 	return dst
 }
 
-// decodeSnappy reads the Java framing or one bare block.
-func decodeSnappy(src []byte) ([]byte, error) {
+// decodeSnappy reads the Java framing or one bare block, into out, which is empty.
+func decodeSnappy(out, src []byte) ([]byte, error) {
 	if len(src) < len(xerialHeader) || string(src[:xerialMagicSize]) != xerialHeader[:xerialMagicSize] {
-		return appendSnappyBlock(nil, src)
+		return appendSnappyBlock(out, src)
 	}
 	if version := binary.BigEndian.Uint32(src[xerialMagicSize+4:]); version > 1 {
 		return nil, fmt.Errorf("it needs version %d of the framing to be read, known is 1", version)
 	}
-	var out []byte
 	for at := len(xerialHeader); at < len(src); {
 		if len(src)-at < 4 {
 			return nil, fmt.Errorf("it ends at byte %d inside a block length", at)
@@ -218,12 +264,12 @@ func appendSnappyBlock(out, block []byte) ([]byte, error) {
 	if n > len(block)*snappyMaxRatio || n > MaxDecompressedBytes-len(out) {
 		return nil, fmt.Errorf("a block of %d bytes claims to hold %d, allowed are %d", len(block), n, min(len(block)*snappyMaxRatio, MaxDecompressedBytes-len(out)))
 	}
-	decoded, err := snappy.Decode(nil, block)
-	if err != nil {
+	end := len(out) + n
+	if end > cap(out) {
+		out = append(make([]byte, 0, end+len(out)), out...) // room for as much again, unless this is the first block
+	}
+	if _, err := snappy.Decode(out[len(out):end], block); err != nil {
 		return nil, err
 	}
-	if out == nil {
-		return decoded, nil
-	}
-	return append(out, decoded...), nil
+	return out[:end], nil
 }

@@ -154,7 +154,7 @@ func TestSnappyFraming(t *testing.T) {
 	if blocks != 8 {
 		t.Errorf("%d blocks, want 8", blocks)
 	}
-	bare, err := decodeSnappy(snappy.Encode(nil, src))
+	bare, err := decodeSnappy(nil, snappy.Encode(nil, src))
 	if err != nil || !bytes.Equal(bare, src) {
 		t.Errorf("a bare block: %d bytes, %v", len(bare), err)
 	}

@@ -4,7 +4,8 @@
 //
 // # What it models
 //
-//   - the batch's header, its checksum and its records ([Parse], [Batch], [Scanner], [Record])
+//   - the batch's header, its checksum and its records ([Parse], [Batch], [Scanner], [Record]); one batch after
+//     another from a stream of any length ([Reader])
 //   - writing as a producer does ([Builder]) and what the leader changes in place on append ([Stamp],
 //     [StampLogAppendTime])
 //   - writing anew as the cleaner does, with the delete horizon of KIP-534 and emptied batches

@@ -26,20 +26,18 @@ type Scanner struct {
 // make Next allocate. The CRC is not checked. Records are read until the first fault, so those before
 // it have been given out when Err speaks of it.
 func (b Batch) Scan() Scanner {
+	return b.scan(new(decompressor))
+}
+
+func (b Batch) scan(d *decompressor) Scanner {
 	s := Scanner{batch: b, compressed: b.Attributes.Codec() != None}
-	s.data, s.err = b.recordData()
+	if len(b.bytes) > HeaderSize {
+		s.data, s.err = d.decompress(b.Attributes.Codec(), b.bytes[HeaderSize:])
+	}
 	if s.err == nil && b.RecordsCount < 0 {
 		s.err = corruptf(atRecordsCount, "recordsCount is %d, allowed are 0 and more", b.RecordsCount)
 	}
 	return s
-}
-
-// recordData gives the records one after another, decompressed.
-func (b Batch) recordData() ([]byte, error) {
-	if len(b.bytes) <= HeaderSize {
-		return nil, nil
-	}
-	return decompress(b.Attributes.Codec(), b.bytes[HeaderSize:])
 }
 
 // Records decodes all records of the batch. If one can't be decoded, those before it are returned

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -23,21 +25,52 @@ func distance(from string, ms int64) string {
 
 // Printable shows the bytes of a key or value in one line: as quoted text if all of them are printable
 // UTF-8, else in hex, nil as null. What is longer than 64 bytes is cut and ends in "…".
-func Printable(p []byte) string {
-	if p == nil {
-		return "null"
+func Printable(p []byte) string { return string(AppendPrintable(nil, p)) }
+
+// AppendPrintable appends what Printable gives to dst.
+func AppendPrintable(dst, p []byte) []byte {
+	shown, more := p[:min(len(p), maxShownBytes)], ""
+	if len(p) > maxShownBytes {
+		more = "…"
 	}
-	if !isText(p) {
-		return hexText(p)
+	plain := plainPrefix(p)
+	switch {
+	case p == nil:
+		return append(dst, "null"...)
+	case plain < len(p) && !isText(p[plain:]):
+		return append(hex.AppendEncode(dst, shown), more...)
+	case plain >= len(shown) && bytes.IndexByte(shown, '"') < 0 && bytes.IndexByte(shown, '\\') < 0: // as nearly always
+		dst = append(append(dst, '"'), shown...)
+		return append(append(dst, '"'), more...)
 	}
-	if len(p) <= maxShownBytes {
-		return strconv.Quote(string(p))
+	for len(shown) < len(p) && !utf8.RuneStart(p[len(shown)]) {
+		shown = shown[:len(shown)-1]
 	}
-	cut := maxShownBytes
-	for !utf8.RuneStart(p[cut]) {
-		cut--
+	return append(strconv.AppendQuote(dst, string(shown)), more...)
+}
+
+// plainPrefix counts the printable ASCII characters that p begins with.
+func plainPrefix(p []byte) int {
+	n := 0
+	for len(p)-n >= 32 {
+		b := p[n : n+32]
+		le := binary.LittleEndian
+		if notPlain(le.Uint64(b))|notPlain(le.Uint64(b[8:]))|notPlain(le.Uint64(b[16:]))|notPlain(le.Uint64(b[24:])) != 0 {
+			break
+		}
+		n += 32
 	}
-	return strconv.Quote(string(p[:cut])) + "…"
+	for n < len(p) && ' ' <= p[n] && p[n] <= '~' {
+		n++
+	}
+	return n
+}
+
+// notPlain is 0 if all eight bytes of x are printable ASCII: none is 0x80 or more; none gets there if 1 is added, as
+// 0x7f does; all do if 0x60 is, as the space and what is above it.
+func notPlain(x uint64) uint64 {
+	const each, tops = 0x0101010101010101, 0x8080808080808080
+	return (x | x + each | ^(x + 0x60*each)) & tops
 }
 
 // hexText shows bytes in hex, cut like Printable.
@@ -57,7 +90,7 @@ func describeBytes(p []byte) string {
 }
 
 func isText(p []byte) bool {
-	for rest := p; len(rest) > 0; {
+	for rest := p[plainPrefix(p):]; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) {
 			return false

@@ -32,6 +32,9 @@
 // several logs it takes, [Log.Clean] does it and says what became of each batch and record. Both leave files behind
 // that [Log.RemoveDeletedFiles] removes later. A broker calls them by its timers and keeps the cleaner's checkpoint.
 //
+// [Comparison] holds the files of one segment, ours or a real broker's, against its log of any length, and says of
+// each disagreement where it is, what was found and what the log says.
+//
 // # Invariants
 //
 //   - Log start offset ≤ log end offset. Segments are sorted by base offset; the last is active and
