@@ -83,7 +83,7 @@ var termOfKind = map[string]string{
 	"HighWatermarkFollowed":   "high-watermark",
 	"LogTruncated":            "truncation",
 	"LogStartOffsetMoved":     "log-start-offset",
-	"RecoveryBegun": "unclean-shutdown",
+	"RecoveryBegun":           "unclean-shutdown",
 	"SegmentsDeleted":         "retention",
 	"SegmentsKept":            "retention",
 	"FilesRemoved":            "retention",
