@@ -19,7 +19,8 @@ type replicaSeen struct {
 	held    int                             // promises that were found in it, from the first on
 
 	open, leads   bool
-	cleaned, cut  bool // since the last look
+	cleaned, cut  bool         // since the last look
+	cutTo         kafka.Offset // the log end offset after the last truncation
 	state         metadata.Partition
 	highWatermark kafka.Offset
 }
@@ -139,7 +140,10 @@ func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, 
 		}
 		k.followSegment(p, id, was, s, at)
 	}
-	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 {
+	// A log that was cut within a batch ends there, without the batch: as a leader's does that begins within it, as
+	// DeleteRecords asked, and has nothing yet.
+	cutThere := was.end() < now.LogEndOffset && now.LogEndOffset == was.cutTo
+	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 && !cutThere {
 		k.violated(OffsetsRise, p.tp, "broker %d: the last batch ends before offset %d, the log end offset is %d", id, end, now.LogEndOffset)
 	}
 }

@@ -20,7 +20,8 @@ func (k *Checker) takeUpkeep(e journal.Event) {
 		p.cleaned = max(p.cleaned, body.Checkpoint)
 		p.replicaOf(k.idOf(e.Node)).cleaned = true
 	case journal.LogTruncated:
-		k.of(body.TopicPartition).replicaOf(k.idOf(e.Node)).cut = true
+		r := k.of(body.TopicPartition).replicaOf(k.idOf(e.Node))
+		r.cut, r.cutTo = true, body.To
 	}
 }
 

@@ -1,0 +1,38 @@
+package ledger
+
+import (
+	"testing"
+
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/storage"
+)
+
+// A log ends where its last batch does, unless it was cut within the batch behind that, which is then gone whole.
+func TestLogCutWithinABatch(t *testing.T) {
+	orders0 := kafka.TopicPartition{Topic: "orders"}
+	builder := record.NewBuilder(record.Options{})
+	builder.Append(1000, []byte("k"), []byte("v"))
+	builder.Append(1001, []byte("k"), []byte("w"))
+	batch, err := builder.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		end   kafka.Offset
+		cutTo kafka.Offset // 0: it was not cut
+		wrong int
+	}{{2, 0, 0}, {3, 0, 1}, {3, 3, 0}, {4, 3, 1}, {1, 1, 1}} {
+		var k Checker
+		k.partitions, k.brokers = map[kafka.TopicPartition]*partitionSeen{}, map[kafka.BrokerID]*brokerSeen{1: {}}
+		p := k.of(orders0)
+		if test.cutTo > 0 {
+			k.takeUpkeep(journal.Event{Node: "b1", Body: journal.LogTruncated{TopicPartition: orders0, To: test.cutTo}})
+		}
+		k.follow(p, 1, p.replicaOf(1), &ReplicaState{TopicPartition: orders0, Open: true, LogEndOffset: test.end, Segments: []storage.Segment{{Bytes: batch, LastOffset: 1}}})
+		if len(k.out) != test.wrong {
+			t.Errorf("a batch of offsets 0 and 1, log end offset %d, cut to %d: %v, want %d violations", test.end, test.cutTo, k.out, test.wrong)
+		}
+	}
+}
