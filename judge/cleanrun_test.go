@@ -168,7 +168,7 @@ func (r *cleanRun) follow() {
 		binary.BigEndian.PutUint32(batch[17:], crc32.Checksum(batch[21:], crc32.MakeTable(crc32.Castagnoli)))
 	}
 	record.Stamp(batch, next, 0)
-	began, open := r.openTransactions()[id]
+	began, open := openTransactions(r.log)[id]
 	answers, err := r.log.AppendAsFollower(batch, r.now)
 	if err != nil {
 		panic(err)
@@ -237,9 +237,9 @@ func (r *cleanRun) advance(to kafka.Offset) {
 }
 
 // openTransactions says where the transactions began that the log knows to be open.
-func (r *cleanRun) openTransactions() map[kafka.ProducerID]kafka.Offset {
+func openTransactions(log *storage.Log) map[kafka.ProducerID]kafka.Offset {
 	open := map[kafka.ProducerID]kafka.Offset{}
-	for _, p := range r.log.Producers() {
+	for _, p := range log.Producers() {
 		if p.TransactionFirstOffset >= 0 {
 			open[p.ProducerID] = p.TransactionFirstOffset
 		}
@@ -250,7 +250,7 @@ func (r *cleanRun) openTransactions() map[kafka.ProducerID]kafka.Offset {
 // stable is the last stable offset. If the log begins behind where a transaction does, Kafka takes the batch there.
 func (r *cleanRun) stable() kafka.Offset {
 	stable := r.mark
-	for _, began := range r.openTransactions() {
+	for _, began := range openTransactions(r.log) {
 		stable = min(stable, began)
 	}
 	for _, d := range r.decided {

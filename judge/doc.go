@@ -10,6 +10,7 @@
 //
 //	TestLog                 Kafka's UnifiedLog appends, rolls, indexes, reads and refuses as engine/storage does
 //	TestReplica             and follows, truncates, knows producers, stops and recovers as it does
+//	TestTransactions        and begins, ends and indexes transactions, and serves what is committed
 //	TestCleaning            LogCleanerManager and Cleaner clean, and UnifiedLog deletes old segments, as it does
 //	TestCleaningCompressed  and leave the same records of compressed batches
 //	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes

@@ -123,8 +123,12 @@ func (r *logRun) becomeLeader(epoch kafka.LeaderEpoch) {
 
 // append gives the batch to our log and asks Kafka to do the same.
 func (r *logRun) append(batch []byte) (taken bool) {
-	question := fmt.Sprintf("append %x %d %d", batch, r.epoch, r.now)
 	appended, err := r.log.Append(batch, r.epoch, r.now)
+	return r.appended(appended, err, fmt.Sprintf("append %x %d %d", batch, r.epoch, r.now))
+}
+
+// appended notes what came of an append.
+func (r *logRun) appended(appended storage.Appended, err error, question string) (taken bool) {
 	if err != nil {
 		r.refusals[codeOf(err)]++
 		r.ask(codeOf(err), "%s", question)

@@ -16,15 +16,17 @@ import (
 // replicaRun drives our log as a broker does that leads and follows by turns, is stopped and started again.
 type replicaRun struct {
 	*logRun
-	done map[string]int // how often each kind of step was done
+	firstTransactional kafka.ProducerID // this of the producers 0, 1 and 2 and those after it have transactions
+	markerIn           int              // one batch in so many that a follower gets is a marker
+	done               map[string]int   // how often each kind of step was done
 }
 
 // newReplicaRun makes an empty log. Its indexes have room: what a follower appends at once may be more entries
 // than a nearly full one takes, and Kafka's fails then.
-func newReplicaRun(rnd prng.Rand, dir string) *replicaRun {
+func newReplicaRun(rnd prng.Rand, dir string, change ...func(*storage.Config)) *replicaRun {
 	expiration := kafka.Millis(100 + 100_000*rnd.IntN(3))
 	roomy := func(c *storage.Config) { c.SegmentIndexBytes, c.ProducerIDExpirationMillis = 1<<16, expiration }
-	return &replicaRun{logRun: newLogRun(rnd, dir, roomy), done: map[string]int{}}
+	return &replicaRun{logRun: newLogRun(rnd, dir, append(change, roomy)...), firstTransactional: 2, markerIn: 8, done: map[string]int{}}
 }
 
 // step does one thing to the log and compares what is known of it.
@@ -38,10 +40,7 @@ func (r *replicaRun) step() {
 	case draw < 29:
 		r.truncate()
 	case draw < 30:
-		offset := r.log.LogEndOffset() + kafka.Offset(r.rnd.IntN(20)-10)
-		offset = max(0, offset)
-		r.log.TruncateFullyAndStartAt(offset)
-		r.note("restart-at", "ok", "restart-at %d", offset)
+		r.restartAt()
 	case draw < 31:
 		offset := r.log.LogStartOffset() + kafka.Offset(r.rnd.IntN(4))
 		if offset > r.log.LogEndOffset() {
@@ -128,20 +127,25 @@ func (r *replicaRun) drawBatch() []byte {
 				producer.BaseSequence = 1<<31 - 2
 			}
 		}
-		options.Producer, options.Transactional = producer, id == 2 && r.rnd.IntN(6) > 0
+		options.Producer, options.Transactional = producer, producer.ID >= r.firstTransactional && r.rnd.IntN(6) > 0
 	}
 	return build(records, options)
 }
 
 // produce appends as the leader.
 func (r *replicaRun) produce() {
+	r.lead()
+	r.done["append"]++
+	r.append(r.drawBatch())
+}
+
+// lead goes on as leader in the log's latest epoch. A truncation may have taken that of the run; then it begins anew.
+func (r *replicaRun) lead() {
 	if latest := r.latestEpoch(); latest < r.epoch {
 		r.becomeLeader(r.epoch)
 	} else {
 		r.epoch = latest
 	}
-	r.done["append"]++
-	r.append(r.drawBatch())
 }
 
 // follow appends what a leader might have sent: batches with their offsets and epochs, some of them cut or
@@ -156,7 +160,7 @@ func (r *replicaRun) follow() {
 	known := r.knownProducers()
 	for range 1 + r.rnd.IntN(4) {
 		batch := r.drawBatch()
-		if r.rnd.IntN(8) == 0 {
+		if r.rnd.IntN(r.markerIn) == 0 {
 			batch = r.drawMarker()
 		}
 		next += kafka.Offset(r.oneOf(0, 0, 0, 0, 0, 0, 0, r.rnd.IntN(5)))
@@ -189,11 +193,25 @@ func (r *replicaRun) follow() {
 		ours = codeOf(err)
 	case len(answers) > 0:
 		ours = fmt.Sprint(answers[len(answers)-1].LastOffset)
+		r.countCompleted(answers)
 		if roll := answers[0].Roll; roll != nil {
 			r.rolls = append(r.rolls, roll.Reason)
 		}
 	}
 	r.note("follow", ours, "follow x%x %d", batches, r.now)
+}
+
+// countCompleted notes how many transactions one append ended.
+func (r *replicaRun) countCompleted(answers []storage.Appended) {
+	ended := 0
+	for _, a := range answers {
+		if a.Completed != nil {
+			ended++
+		}
+	}
+	if ended > 0 {
+		r.done[fmt.Sprintf("follow, %d transactions ended", ended)]++
+	}
 }
 
 // knownProducer is what a follower is never sent the contrary of.
@@ -210,16 +228,17 @@ func (r *replicaRun) knownProducers() map[kafka.ProducerID]knownProducer {
 	return known
 }
 
-// drawMarker ends a transaction of producer 2.
+// drawMarker ends a transaction.
 func (r *replicaRun) drawMarker() []byte {
+	id := r.firstTransactional + kafka.ProducerID(r.rnd.IntN(int(3-r.firstTransactional)))
 	epoch := kafka.ProducerEpoch(1)
 	for _, p := range r.log.Producers() {
-		if p.ProducerID == 2 {
+		if p.ProducerID == id {
 			epoch = p.ProducerEpoch + kafka.ProducerEpoch(r.rnd.IntN(2))
 		}
 	}
 	marker := record.EndTxnMarker{Type: record.ControlType(r.rnd.IntN(2)), CoordinatorEpoch: int32(r.rnd.IntN(3))}
-	batch, err := marker.Build(r.now, 2, epoch)
+	batch, err := marker.Build(r.now, id, epoch)
 	if err != nil {
 		panic(err)
 	}
@@ -239,6 +258,13 @@ func (r *replicaRun) truncate() {
 	r.note("truncate", "ok", "truncate %d", offset)
 }
 
+// restartAt empties the log and lets it begin elsewhere, as a follower does whose leader has deleted all it has.
+func (r *replicaRun) restartAt() {
+	offset := max(0, r.log.LogEndOffset()+kafka.Offset(r.rnd.IntN(20)-10))
+	r.log.TruncateFullyAndStartAt(offset)
+	r.note("restart-at", "ok", "restart-at %d", offset)
+}
+
 // restart stops the log cleanly or kills it, perhaps with a part of the active segment's file lost, and loads
 // it again. The log start offset goes back to the first segment, in both.
 func (r *replicaRun) restart() {
@@ -253,6 +279,9 @@ func (r *replicaRun) restart() {
 		if size := r.disk.Size(active); r.rnd.IntN(3) > 0 {
 			lost = r.rnd.IntN(min(size, 400) + 1)
 			r.disk.Truncate(active, size-lost)
+		}
+		if lost > 0 {
+			r.done["torn tail"]++
 		}
 		r.note("kill", "ok", "kill %d", lost)
 	}
@@ -289,12 +318,17 @@ func (r *replicaRun) state() {
 // compareFiles asks for the bytes of all files.
 func (r *replicaRun) compareFiles() {
 	r.logRun.compareFiles()
-	text := "snapshots"
+	r.compareNamed("snapshots", storage.ProducerSnapshotSuffix)
+}
+
+// compareNamed asks for names and bytes of the files whose name ends so.
+func (r *replicaRun) compareNamed(question, suffix string) {
+	text := question
 	for _, path := range r.disk.List("orders-0") {
-		if strings.HasSuffix(path, storage.ProducerSnapshotSuffix) {
+		if strings.HasSuffix(path, suffix) {
 			f, _ := r.disk.Open(path)
 			text += fmt.Sprintf(" %s:%s", strings.TrimPrefix(path, "orders-0/"), hex.EncodeToString(r.disk.Bytes(f)))
 		}
 	}
-	r.ask(text, "snapshots")
+	r.ask(text, "%s", question)
 }

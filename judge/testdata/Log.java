@@ -17,12 +17,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.ControlRecordType;
+import org.apache.kafka.common.record.EndTransactionMarker;
 import org.apache.kafka.common.record.FileRecords;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.util.Scheduler;
+import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.BatchMetadata;
 import org.apache.kafka.storage.internals.log.FetchDataInfo;
 import org.apache.kafka.storage.internals.log.LogAppendInfo;
@@ -34,6 +38,7 @@ import org.apache.kafka.storage.internals.log.ProducerStateEntry;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.RecordValidationException;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
+import org.apache.kafka.storage.internals.log.VerificationGuard;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
 
 /**
@@ -46,6 +51,8 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  *   start NOW CLEAN RECOVERY-POINT       ok, after the log has been loaded again
  *   lead EPOCH                           ok, after the epoch has begun at the log end offset
  *   append BATCH-IN-HEX EPOCH NOW        BASE-OFFSET LAST-OFFSET LOG-APPEND-TIME, or the error's name
+ *   marker TYPE PRODUCER-ID PRODUCER-EPOCH COORDINATOR-EPOCH TRANSACTION-VERSION EPOCH NOW
+ *                                        as append, of a transaction's marker
  *   follow BATCHES-IN-HEX NOW            LAST-OFFSET, or the error's name
  *   truncate OFFSET                      ok
  *   restart-at OFFSET                    ok, after the log has been truncated fully
@@ -54,9 +61,12 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  *   flush OFFSET                         ok
  *   epoch-end EPOCH                      EPOCH END-OFFSET, or none
  *   state                                log start and end offset, recovery point, producers with their last batches
+ *   last-stable HW                       the last stable offset
  *   snapshots                            NAME:CONTENT-IN-HEX for each snapshot file
+ *   txnindexes                           the same for each transaction index
  *   time TIMESTAMP                       OFFSET TIMESTAMP LEADER-EPOCH, each -1 if there is none
  *   read OFFSET MAX-BYTES HW ONE         BYTES-IN-HEX FIRST-ENTRY-INCOMPLETE, or the error's name
+ *   committed OFFSET MAX-BYTES HW ONE    the same up to the last stable offset, then PRODUCER-ID@FIRST-OFFSET for each aborted transaction
  *   segments                             log end offset, then BASE:LOG:INDEX:TIMEINDEX in hex for each
  *   epochs                               leader-epoch-checkpoint with / for line ends
  */
@@ -90,6 +100,8 @@ public class Log {
                 return open(words, false);
             case "append":
                 return append(HEX.parseHex(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
+            case "marker":
+                return marker(words);
             case "stop":
                 log.flush(true);
                 log.close();
@@ -125,15 +137,21 @@ public class Log {
                 return log.endOffsetForEpoch(Integer.parseInt(words[1])).map(end -> end.epoch() + " " + end.offset()).orElse("none");
             case "state":
                 return state();
+            case "last-stable":
+                log.updateHighWatermark(Long.parseLong(words[1]));
+                return String.valueOf(log.lastStableOffset());
             case "snapshots":
-                return snapshots();
+            case "txnindexes":
+                return files(words[0], words[0].equals("snapshots") ? ".snapshot" : ".txnindex");
             case "lead":
                 log.assignEpochStartOffset(Integer.parseInt(words[1]), log.logEndOffset());
                 return "ok";
             case "time":
                 return offsetForTime(Long.parseLong(words[1]));
             case "read":
-                return read(Long.parseLong(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]), Boolean.parseBoolean(words[4]));
+                return read(words, FetchIsolation.HIGH_WATERMARK);
+            case "committed":
+                return read(words, FetchIsolation.TXN_COMMITTED);
             case "segments":
                 return segments();
             case "epochs":
@@ -208,9 +226,9 @@ public class Log {
         return out.toString();
     }
 
-    private static String snapshots() throws Exception {
-        StringBuilder out = new StringBuilder("snapshots");
-        File[] files = directory.listFiles((dir, name) -> name.endsWith(".snapshot"));
+    private static String files(String answer, String suffix) throws Exception {
+        StringBuilder out = new StringBuilder(answer);
+        File[] files = directory.listFiles((dir, name) -> name.endsWith(suffix));
         Arrays.sort(files);
         for (File file : files)
             out.append(' ').append(file.getName()).append(':').append(HEX.formatHex(Files.readAllBytes(file.toPath())));
@@ -221,9 +239,21 @@ public class Log {
         CLOCK.now = now;
         MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(batch));
         ProduceRequest.validateRecords((short) 12, records);
-        LogAppendInfo appended = log.appendAsLeader(records, epoch);
+        return written(log.appendAsLeader(records, epoch));
+    }
+
+    private static String written(LogAppendInfo appended) {
         touch(log.activeSegment());
         return appended.firstOffset() + " " + appended.lastOffset() + " " + appended.logAppendTime();
+    }
+
+    /** Ends a transaction as KafkaApis.handleWriteTxnMarkersRequest and ReplicaManager do. */
+    private static String marker(String[] words) {
+        CLOCK.now = Long.parseLong(words[7]);
+        EndTransactionMarker marker = new EndTransactionMarker(ControlRecordType.valueOf(words[1]), Integer.parseInt(words[4]));
+        MemoryRecords records = MemoryRecords.withEndTransactionMarker(CLOCK.now, Long.parseLong(words[2]), Short.parseShort(words[3]), marker);
+        return written(log.appendAsLeader(records, Integer.parseInt(words[6]), AppendOrigin.COORDINATOR,
+            RequestLocal.noCaching(), VerificationGuard.SENTINEL, Short.parseShort(words[5])));
     }
 
     private static String offsetForTime(long timestamp) {
@@ -232,13 +262,16 @@ public class Log {
             .orElse("-1 -1 -1");
     }
 
-    private static String read(long offset, int maxBytes, long highWatermark, boolean minOneMessage) throws Exception {
-        log.updateHighWatermark(highWatermark);
-        FetchDataInfo read = log.read(offset, maxBytes, FetchIsolation.HIGH_WATERMARK, minOneMessage);
+    private static String read(String[] words, FetchIsolation isolation) throws Exception {
+        log.updateHighWatermark(Long.parseLong(words[3]));
+        FetchDataInfo read = log.read(Long.parseLong(words[1]), Integer.parseInt(words[2]), isolation, Boolean.parseBoolean(words[4]));
         ByteBuffer bytes = ByteBuffer.allocate(read.records.sizeInBytes());
         if (read.records instanceof FileRecords)
             ((FileRecords) read.records).readInto(bytes, 0);
-        return HEX.formatHex(bytes.array()) + " " + read.firstEntryIncomplete;
+        StringBuilder out = new StringBuilder().append(HEX.formatHex(bytes.array())).append(' ').append(read.firstEntryIncomplete);
+        read.abortedTransactions.ifPresent(list -> list.forEach(aborted ->
+            out.append(' ').append(aborted.producerId()).append('@').append(aborted.firstOffset())));
+        return out.toString();
     }
 
     private static String segments() throws Exception {
