@@ -31,7 +31,8 @@ func newTransactionRun(rnd prng.Rand, dir string) *transactionRun {
 		}
 	}
 	r := &transactionRun{replicaRun: newReplicaRun(rnd, dir, noMarkers)}
-	r.firstTransactional, r.markerIn = 0, 3
+	r.firstTransactional, r.markerIn = 0, 2
+	r.coordinator = 2 // drawMarker gives a follower no newer one
 	return r
 }
 
@@ -39,9 +40,9 @@ func newTransactionRun(rnd prng.Rand, dir string) *transactionRun {
 func (r *transactionRun) step() {
 	r.now += kafka.Timestamp(r.rnd.IntN(r.pace))
 	switch draw := r.rnd.IntN(40); {
-	case draw < 13:
+	case draw < 11:
 		r.produce()
-	case draw < 21:
+	case draw < 18:
 		r.endTransaction()
 	case draw < 24:
 		r.follow()

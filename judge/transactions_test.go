@@ -10,7 +10,7 @@ import (
 
 // How much TestTransactions asks.
 const (
-	transactionRuns  = 200
+	transactionRuns  = 250
 	transactionSteps = 80
 )
 
