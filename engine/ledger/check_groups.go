@@ -34,7 +34,8 @@ type groupSeen struct {
 	done        map[kafka.TopicPartition]kafka.Offset // below it all is done, or skipped for a reason; missing: nothing was committed yet
 	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
-	removed     map[kafka.MemberID]kafka.MemberEpoch  // members of the consumer protocol that a coordinator has removed, and in which epoch they are still shown; -1: not seen yet
+	removed     map[kafka.MemberID]kafka.GroupEpoch   // members of the consumer protocol that a coordinator has removed, with the group epoch then: they were in none above
+	bumped      kafka.GroupEpoch                      // the last group epoch that was told of
 	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
 	ended       int                                   // groups of its name that have ended, of which one may still be shown
 	epoch       kafka.GroupEpoch                      // of a group of the consumer protocol, as it was seen last
@@ -66,7 +67,7 @@ func (k *Checker) group(id string) *groupSeen {
 	if g == nil {
 		g = &groupSeen{
 			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
-			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.MemberEpoch{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.GroupEpoch{},
 		}
 		if k.groups == nil {
 			k.groups = map[string]*groupSeen{}
@@ -114,9 +115,13 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 			g.generations = append(g.generations, generationSeen{e.Seq, e.Node, -1})
 		}
 	case journal.MemberRemoved:
-		k.group(body.Group).removed[body.Member] = -1
+		g := k.group(body.Group)
+		g.removed[body.Member] = max(g.bumped, g.epoch)
 	case journal.StaticMemberReturned:
-		k.group(body.Group).removed[body.Old] = -1
+		g := k.group(body.Group)
+		g.removed[body.Old] = max(g.bumped, g.epoch)
+	case journal.GroupEpochBumped:
+		k.group(body.Group).bumped = body.Epoch
 	case journal.PartitionsTaken:
 		k.takeOwners(o, e.Node, body)
 	case journal.PositionReset:
@@ -316,20 +321,15 @@ func (k *Checker) checkSessions(state *GroupState) {
 	}
 }
 
-// isGoing says whether a member is shown only because its removal is not written yet.
+// isGoing says whether a member is shown only because its removal is not written yet. One that has joined again since is
+// in a later epoch.
 func (g *groupSeen) isGoing(m *group.MemberView) bool {
 	epoch, removed := g.removed[m.ID]
-	switch {
-	case !removed:
+	if removed && kafka.GroupEpoch(m.Epoch) > epoch {
+		delete(g.removed, m.ID)
 		return false
-	case epoch == -1 && m.SessionEnds == 0:
-		g.removed[m.ID] = m.Epoch
-		return true
-	case epoch == m.Epoch && m.SessionEnds == 0:
-		return true
 	}
-	delete(g.removed, m.ID)
-	return false
+	return removed
 }
 
 // checkConsumerProtocol looks at a group of the consumer protocol as its coordinator has it. Where the log of the group's

@@ -28,9 +28,10 @@ func TestRemovedAndJoinedAgain(t *testing.T) {
 		bodies []journal.Body
 		wrong  int
 	}{
-		{"a member with a session", 3, 45000, nil, 0},
-		{"removed, still shown", 3, 0, []journal.Body{journal.MemberRemoved{Group: "billing", Member: "m"}}, 0},
-		{"joined again, still shown as it was", 3, 0, []journal.Body{journal.ConsumerMemberJoined{Group: "billing", Member: "m"}}, 0},
+		{"a member with a session", 3, 45000, []journal.Body{journal.GroupEpochBumped{Group: "billing", Epoch: 4}}, 0},
+		{"removed, still shown", 3, 0, []journal.Body{journal.MemberRemoved{Group: "billing", Member: "m"}, journal.GroupEpochBumped{Group: "billing", Epoch: 5}}, 0},
+		{"in the epoch that it came to last, as that is written", 4, 0, nil, 0},
+		{"joined again, still shown as it was", 4, 0, []journal.Body{journal.ConsumerMemberJoined{Group: "billing", Member: "m"}}, 0},
 		{"the new one, without a session", 6, 0, nil, 1},
 		{"the new one, with its session", 6, 90000, nil, 0},
 		{"its session stands still", 6, 0, nil, 1},
