@@ -35,6 +35,7 @@ type groupSeen struct {
 	started     map[kafka.TopicPartition]kafka.Offset // where the first member began to read
 	loaded      map[kafka.NodeID]bool                 // a coordinator there has read its log since the last look
 	removed     map[kafka.MemberID]kafka.GroupEpoch   // members of the consumer protocol that a coordinator has removed, with the group epoch then: they were in none above
+	unwritten   map[kafka.MemberID]bool               // whose JoinGroup was given up before it was written
 	bumped      kafka.GroupEpoch                      // the last group epoch that was told of
 	converts    bool                                  // it becomes a classic group, and may still be shown as one of the consumer protocol
 	ended       int                                   // groups of its name that have ended, of which one may still be shown
@@ -67,7 +68,7 @@ func (k *Checker) group(id string) *groupSeen {
 	if g == nil {
 		g = &groupSeen{
 			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
-			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.GroupEpoch{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.GroupEpoch{}, unwritten: map[kafka.MemberID]bool{},
 		}
 		if k.groups == nil {
 			k.groups = map[string]*groupSeen{}
@@ -120,6 +121,10 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.StaticMemberReturned:
 		g := k.group(body.Group)
 		g.removed[body.Old] = max(g.bumped, g.epoch)
+	case journal.GroupRequestRefused:
+		if body.API == "JoinGroup" && body.Error == "COORDINATOR_NOT_AVAILABLE" {
+			k.group(body.Group).unwritten[body.Member] = true
+		}
 	case journal.GroupEpochBumped:
 		k.group(body.Group).bumped = body.Epoch
 	case journal.PartitionsTaken:
@@ -308,13 +313,18 @@ func (k *Checker) checkGroups(o *Observation) {
 // checkSessions looks whether every member that does not wait for an answer has a session that can end. In a rebalance
 // it is enough that the phase can: sessions run anew with the next one. A group of the consumer protocol is shown as it
 // is written: who was removed is in it until that is written, too, even if it has joined again meanwhile; then it is there
-// in another epoch.
+// in another epoch. A member of the classic protocol in it has its timers from the time on when its JoinGroup is written; if
+// that was given up before, it has none until it joins again, as in Kafka.
 func (k *Checker) checkSessions(state *GroupState) {
 	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && k.group(state.ID).converts {
 		return
 	}
 	for _, m := range state.Held.Members {
-		going := state.Held.Type == group.Consumer && k.group(state.ID).isGoing(&m)
+		g := k.group(state.ID)
+		if m.SessionEnds != 0 {
+			delete(g.unwritten, m.ID)
+		}
+		going := state.Held.Type == group.Consumer && (g.isGoing(&m) || m.Classic && g.unwritten[m.ID])
 		if !m.WaitsInJoin && !m.WaitsInSync && m.SessionEnds == 0 && !going {
 			k.violated(SessionsEnd, kafka.TopicPartition{}, "member %s of group %s waits for nothing, and no timer would remove it", m.ID, state.ID)
 		}
