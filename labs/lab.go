@@ -36,6 +36,18 @@ type Ready struct {
 	Query string // canonical, without "v"; nothing after "pace"
 }
 
+// SetReady gives a lab its ready-made runs, whose queries it spells as addresses do. It panics if one is refused.
+func (l *Lab) SetReady(runs []Ready) {
+	for i, r := range runs {
+		a, err := Parse(l, Pages, r.Query)
+		if err != nil {
+			panic(fmt.Sprintf("labs: %s, run %q: %v", l.Name, r.Title, err))
+		}
+		runs[i].Query = strings.TrimPrefix(a.Query(), fmt.Sprintf("v=%d&", Version))
+	}
+	l.Ready = runs
+}
+
 // Setting is one parameter of a lab.
 type Setting struct {
 	Name    string

@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -13,7 +14,7 @@ import (
 
 // Find shows how a read finds an offset: the segment, the index entry, the batches from there.
 func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
-	in.Forms = append(in.Forms, l.findForm(offset))
+	in.Forms = append(in.Forms, l.wayForms(offset)...)
 	start, end := l.LogStartOffset, l.LogEndOffset
 	switch {
 	case offset < start:
@@ -28,8 +29,12 @@ func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
 	}
 	segments := l.Segments
 	found, ok, err := storage.Find(segments, offset)
-	if err != nil || !ok {
+	if err != nil {
 		panic(fmt.Sprintf("%s: offset %d below the log end %d is not found: %v", l.Partition, offset, end, err))
+	}
+	if !ok {
+		in.AddFact("Answer", "no bytes: the cleaner took all from %d on", offset)
+		return
 	}
 	s, lookup := segments[found.Segment], found.Lookup
 	batch := found.Scanned[len(found.Scanned)-1]
@@ -42,8 +47,11 @@ func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
 	}
 	in.AddFact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
 	in.AddFact("Answer", "the batch of offsets %s at byte %s", Offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
-	if batch.BaseOffset < offset {
-		in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
+	if before := recordsBefore(batch, offset); before > 0 {
+		in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(before, "record"), offset)
+	}
+	if batch.BaseOffset > offset {
+		in.AddFact("Gap", "no record has offset %d any more; the read goes on with the next batch", offset)
 	}
 	inSegment := without(s, offset)
 	before, bytes := 0, 0
@@ -52,10 +60,31 @@ func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
 	}
 	in.AddFact("Without index", "from the start of the segment: %s, %s passed over", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"))
 	in.AddFact("Without segments", "from the start of the log: %s, %s passed over", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(bytes+inSegment.BytesScanned(), "byte"))
+	in.AddFact("Bytes read", "%s", bytesRead(len(found.Search)*offsetEntryBytes, ".index", lookup.BytesScanned(), bytes+inSegment.BytesScanned()))
 	in.Links = append(in.Links,
 		l.open("open-batch", "the batch found", labs.BatchTarget, offset),
 		l.open("open-segment", "the segment", labs.SegmentTarget, s.BaseOffset))
 	in.Tables = append(in.Tables, l.segmentTable(found.Segment), searchTable(found, offset), l.scanTable(found, offset))
+}
+
+// Sizes of index entries.
+const (
+	offsetEntryBytes = 8
+	timeEntryBytes   = 12
+)
+
+// bytesRead sums up the bytes up to the batch that is found: those of index entries, and those passed over in the .log
+// file, beside those that a scan from the start of the log passes over.
+func bytesRead(entries int, of string, passed, scan int) string {
+	return fmt.Sprintf("%s of %s and %s of .log up to the batch, %s in all; a scan of the log without index reads %s", kafka.Thousands(entries), of, kafka.Thousands(passed), kafka.Thousands(entries+passed), kafka.Thousands(scan))
+}
+
+// recordsBefore counts the records of a batch below an offset.
+func recordsBefore(b record.Batch, offset kafka.Offset) (n int) {
+	for s := b.Scan(); s.Next() && s.Record().Offset < offset; {
+		n++
+	}
+	return n
 }
 
 // without is the lookup in a segment that has no index.

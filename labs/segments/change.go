@@ -16,7 +16,7 @@ func (l *layout) change() string {
 	}
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	written := 0
+	written, cleaned := 0, false
 	for e := range l.Cluster.Journal().Of(l.tick()) {
 		switch b := e.Body.(type) {
 		case journal.BatchAppended:
@@ -41,10 +41,11 @@ func (l *layout) change() string {
 			}
 		case journal.LogCleaned:
 			if b.TopicPartition == partition {
+				cleaned = true
 				add("the cleaner took %s of %s", kafka.Thousands(len(b.Removed)), kafka.Count(b.RecordsRead, "record"))
 			}
 		case journal.LogNotCleaned:
-			if b.TopicPartition == partition {
+			if b.TopicPartition == partition && !cleaned {
 				add("the cleaner left the log: %s", b.Why)
 			}
 		case journal.LogStartOffsetMoved:

@@ -26,14 +26,13 @@ const latencyMillis = 1
 
 // Lab makes the segment lab.
 func Lab() *labs.Lab {
-	return &labs.Lab{
+	lab := &labs.Lab{
 		Name:     "segments",
 		Title:    "Segment lab",
 		Goal:     "See what is on disk, and why “old” data is sometimes still there and sometimes already gone.",
 		Summary:  "Write records into segments, let retention and compaction at them, one tick of a second, a minute or an hour at a time, and see which bytes go, when, and by which rule.",
 		Horizon:  40,
 		Settings: allSettings(),
-		Ready:    readyRuns(),
 		Packages: []string{
 			"engine", "engine/broker", "engine/client", "engine/controller", "engine/group", "engine/metadata", "engine/record",
 			"engine/simdisk", "engine/simnet", "engine/storage", "labs/inspect", "labs/segments",
@@ -41,6 +40,8 @@ func Lab() *labs.Lab {
 		Spec:  spec,
 		Build: build,
 	}
+	lab.SetReady(readyRuns())
+	return lab
 }
 
 // build draws the frame.

@@ -32,6 +32,7 @@ type layout struct {
 	newest  journal.Event   // of those of the log that change more than its end
 	state   map[string]keys // what readers see, by key; only looked up
 	names   []string        // its keys, sorted
+	seen    int             // records that can be read
 }
 
 // placed is a batch at its place.

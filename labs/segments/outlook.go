@@ -76,46 +76,71 @@ func offRules(done storage.Retention) (list []string) {
 
 // nextOf says what the next check makes of a segment, in a few words.
 func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
-	if !l.open || l.upkeep.NextRetention < 0 {
+	if !l.open || l.upkeep.NextRetention < 0 || l.cleans(l.upkeep.NextRetention) {
 		return "", false
 	}
 	list, _, ok := l.retention(l.upkeep.NextRetention)
 	at := slices.IndexFunc(l.log.Segments, func(s storage.Segment) bool { return s.BaseOffset == base })
-	if !ok || at < 0 || !list[at].goes {
+	if !ok || at < 0 || !list[at].goes || at == len(list)-1 && l.writing() {
 		return "", false
 	}
 	return fmt.Sprintf("goes with the check in %s", l.when(l.upkeep.NextRetention)), true
 }
 
-// readRetention says what the next check of retention would do, and why the rest would stay.
+// readRetention says what a check of retention would do now, and what the next one would, and why the rest would stay.
 func (l *layout) readRetention() (list []view.Paragraph) {
-	if !l.open || l.upkeep.NextRetention < 0 {
+	onlyCompacts := l.config.Compact && !l.config.Delete && l.log.LogStartOffset <= l.log.Segments[0].BaseOffset
+	if !l.open || l.upkeep.NextRetention < 0 || onlyCompacts {
 		return nil
+	}
+	now, _, _ := l.retention(l.View.Now)
+	if !l.config.Compact && !l.broker.Paused {
+		list = append(list, l.readRetentionNow())
 	}
 	at := l.upkeep.NextRetention
 	verdicts, done, ok := l.retention(at)
-	if !ok {
-		return nil
+	if !ok || l.cleans(at) {
+		return list
 	}
 	by := "log.retention.check.interval.ms"
 	if l.config.Compact {
 		by = "with the cleaner, log.cleaner.backoff.ms"
 	}
 	head := fmt.Sprintf("The next check of retention, in %s (%s), ", l.when(at), by)
-	gone := 0
+	gone := count(verdicts)
+	until := ""
+	if gone == len(verdicts) && l.writing() {
+		until = "if nothing is written until then, "
+	}
+	switch {
+	case !l.config.Compact && gone == count(now) && gone == 0:
+		return append(list, say(head, "would leave all too: %s.", whyStays(verdicts[0], done)))
+	case gone == 0:
+		return append(list, say(head, "would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done)))
+	}
+	return append(list, say(head, "%swould take %s: %s; %s.", until, l.segmentNames(0, gone), verdicts[gone-1].why, l.restStays(verdicts, gone, done)))
+}
+
+// cleans says whether the cleaner would clean the log at a time: then it comes before retention, and segments change.
+func (l *layout) cleans(at kafka.Millis) bool {
+	c, ok := l.Cluster.CleanableAt(at, serverID, partition)
+	return ok && l.config.Compact && c.Eligible()
+}
+
+// count counts the segments that go.
+func count(verdicts []verdict) (n int) {
 	for _, v := range verdicts {
 		if v.goes {
-			gone++
+			n++
 		}
 	}
-	var p view.Paragraph
-	if gone == 0 {
-		p = say(head, "would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done))
-	} else {
-		p = say(head, "would take %s: %s; %s.", l.segmentNames(0, gone), verdicts[gone-1].why, l.restStays(verdicts, gone, done))
-	}
-	list = append(list, p)
-	return append(list, l.readRetentionNow()...)
+	return n
+}
+
+// writing says whether the producer’s application goes on writing by itself.
+func (l *layout) writing() bool {
+	p := l.View.Producers[0]
+	return p.Alive && !p.Paused && p.Sending && l.Address.Values.Int("rate") > 0
 }
 
 // whyStays says why the oldest segment stays.
@@ -162,26 +187,21 @@ func (l *layout) segmentNames(from, to int) string {
 }
 
 // readRetentionNow says what a check right now would take, with a link that does it.
-func (l *layout) readRetentionNow() []view.Paragraph {
-	if l.config.Compact || l.broker.Paused {
-		return nil
-	}
+func (l *layout) readRetentionNow() view.Paragraph {
 	verdicts, done, ok := l.retention(l.View.Now)
-	if !ok || done.Deleted == 0 {
+	if !ok {
 		return nil
 	}
-	gone := 0
-	for _, v := range verdicts {
-		if v.goes {
-			gone++
-		}
+	head, gone := "If the check of retention ran now, ", count(verdicts)
+	if gone == 0 {
+		return say(head, "it would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done))
 	}
 	bytes := 0
 	for _, s := range l.log.Segments[:gone] {
 		bytes += len(s.Bytes)
 	}
-	return []view.Paragraph{append(say("If the check ran now, ", "%s would go at once, %s; the log would begin at %d and keep %s: ", l.segmentNames(0, gone), kafka.Count(bytes, "byte"), done.LogStartTo, kafka.Count(l.log.Bytes-bytes, "byte")),
-		labs.TryIt(checkRetention.String(), l.Address.WithCommand(checkRetention, false)), view.Span{Text: "."})}
+	return append(say(head, "%s would go at once, %s: %s; %s. The log would begin at %d and keep %s: ", l.segmentNames(0, gone), kafka.Count(bytes, "byte"), verdicts[gone-1].why,
+		l.restStays(verdicts, gone, done), done.LogStartTo, kafka.Count(l.log.Bytes-bytes, "byte")), labs.TryIt(checkRetention.String(), l.Address.WithCommand(checkRetention, false)), view.Span{Text: "."})
 }
 
 // readCleaner says whether the cleaner would clean the log, why or why not, and what that would take.
@@ -192,7 +212,8 @@ func (l *layout) readCleaner() view.Paragraph {
 	if l.upkeep.Spoiled {
 		return say("The cleaner leaves this log alone: ", "it could not read it.")
 	}
-	at, c := l.upkeep.NextCleaner, l.upkeep.Cleanable
+	at := l.upkeep.NextCleaner
+	c, _ := l.Cluster.CleanableAt(at, serverID, partition)
 	head := fmt.Sprintf("The cleaner wakes up in %s (log.cleaner.backoff.ms). ", l.when(at))
 	if !c.Eligible() {
 		return say(head, "As things stand it would leave the log: %s.", c.Why)
@@ -203,6 +224,9 @@ func (l *layout) readCleaner() view.Paragraph {
 	}
 	p := say(head, "The log is worth it: %s. Of %s that it would read, %s would go, and %s bytes of %s stay: ", c.Why, kafka.Count(done.RecordsRead, "record"),
 		removedText(done), kafka.Thousands(done.BytesAfter()), kafka.Thousands(done.BytesBefore()))
+	if !l.upkeep.Cleanable.Eligible() || l.broker.Paused {
+		return append(p, view.Span{Text: "not before."})
+	}
 	return append(p, labs.TryIt(runCleaner.String(), l.Address.WithCommand(runCleaner, false)), view.Span{Text: "."})
 }
 
@@ -303,8 +327,8 @@ func (l *layout) readPower() view.Paragraph {
 	if lost <= 0 {
 		return nil
 	}
-	return append(say("If b1 lost power now, ", "%s (offsets %s) would be gone: %s are only in the page cache, and no other broker has them. The operating system writes back what is older than 30 s; a segment that rolls is synced: ",
-		kafka.Count(int(lost), "record"), offsetsText(l.log.LogEndOffset-lost, l.log.LogEndOffset-1), kafka.Count(l.log.Bytes-after.Bytes, "byte")),
+	return append(say("If b1 lost power now, ", "%s (%s %s) would be gone: %s %s only in the page cache, and no other broker has them. The operating system writes back what is older than 30 s; a segment that rolls is synced: ",
+		kafka.Count(int(lost), "record"), labs.Verb(int(lost), "offset", "offsets"), offsetsText(l.log.LogEndOffset-lost, l.log.LogEndOffset-1), kafka.Count(l.log.Bytes-after.Bytes, "byte"), labs.Verb(l.log.Bytes-after.Bytes, "is", "are")),
 		labs.TryIt(powerLoss.String(), l.Address.WithCommand(powerLoss, false)), view.Span{Text: "."})
 }
 

@@ -26,6 +26,9 @@ func (l *layout) readKeys() {
 	for _, b := range l.batches {
 		for s := b.Scan(); s.Next(); {
 			r := s.Record()
+			if r.Offset >= l.log.LogStartOffset && r.Offset < l.log.HighWatermark {
+				l.seen++
+			}
 			if r.Key == nil || r.Offset >= l.log.HighWatermark {
 				continue
 			}
@@ -191,7 +194,7 @@ func (l *layout) readReader() view.Paragraph {
 		return nil
 	}
 	reset := l.Address.Values.Text("reset")
-	if r.alive {
+	if r.alive && r.failed == "" {
 		return say("The reader ", "has committed %s and is at position %s: %s behind the high watermark %d.", offsetText(r.committed), offsetText(r.position), kafka.Count(int(r.lag), "record"), l.log.HighWatermark)
 	}
 	p := say("The reader is away. ", "")
@@ -234,14 +237,7 @@ func (l *layout) readKeysText() view.Paragraph {
 	if l.log.LogStartOffset == l.log.HighWatermark {
 		return say("A reader that starts now from earliest ", "gets nothing: the log begins and ends at %d.", l.log.HighWatermark)
 	}
-	seen, older, deleted, with := 0, 0, 0, 0
-	for _, b := range l.batches {
-		for s := b.Scan(); s.Next(); {
-			if r := s.Record(); r.Offset >= l.log.LogStartOffset && r.Offset < l.log.HighWatermark {
-				seen++
-			}
-		}
-	}
+	older, deleted, with := 0, 0, 0
 	for _, name := range l.names {
 		k := l.state[name]
 		if k.key == nil {
@@ -253,7 +249,7 @@ func (l *layout) readKeysText() view.Paragraph {
 			deleted++
 		}
 	}
-	p := say("A reader that starts now from earliest ", "begins at offset %d and gets %s", l.log.LogStartOffset, kafka.Count(seen, "record"))
+	p := say("A reader that starts now from earliest ", "begins at offset %d and gets %s", l.log.LogStartOffset, kafka.Count(l.seen, "record"))
 	switch {
 	case with == 0:
 		return append(p, view.Span{Text: ", none with a key."})

@@ -37,7 +37,7 @@ func (l *layout) readState() view.Paragraph {
 	p := say(fmt.Sprintf("%s has %s on the disk, ", partition, kafka.Count(n, "record")), "%s in %s: the log begins at offset %d and ends at %d.", kafka.Count(l.log.Bytes, "byte"),
 		kafka.Count(len(l.log.Segments), "segment"), l.log.LogStartOffset, l.log.LogEndOffset)
 	if gaps := int(l.log.LogEndOffset-l.log.Segments[0].BaseOffset) - n; gaps > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf(" %s between have no record: offsets are never given again.", kafka.Count(gaps, "offset"))})
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s between have no record: cleaning leaves gaps, and moves no record to another offset.", kafka.Count(gaps, "offset"))})
 	}
 	if !l.open {
 		p = append(p, view.Span{Text: fmt.Sprintf(" b1 %s; this is what it would find.", l.onDisk())})

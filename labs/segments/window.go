@@ -8,13 +8,13 @@ import (
 
 // Bounds of what a page draws, so that it stays small whatever is in the log.
 const (
-	linesShown   = 8  // of .log files at once
-	linesBeside  = 4  // of each run where two stand beside each other
-	cellsALine   = 24 // records, and so batches, in a line
-	cellsABatch  = 24 // records of one batch that are drawn
-	barsShown    = 32 // segments in the map
-	goneShown    = 4  // segments that wait to be removed
-	segmentsMost = 8  // with lines
+	linesShown  = 8   // of .log files at once
+	linesBeside = 4   // of each run where two stand beside each other
+	piecesShown = 400 // batches, records and index entries in them; half as many of each of two runs
+	cellsALine  = 24  // records, and so batches, in a line
+	cellsABatch = 24  // records of one batch that are drawn
+	barsShown   = 32  // segments in the map
+	goneShown   = 4   // segments that wait to be removed
 )
 
 // span is a line: batches of one segment that stand beside each other.
@@ -51,17 +51,33 @@ func (l *layout) findWindow() window {
 			line.to, line.bytes = at+1, line.bytes+b.Size()
 		}
 	}
-	most := linesShown
+	most, pieces := linesShown, piecesShown
 	if l.Beside != nil {
-		most = linesBeside
+		most, pieces = linesBeside, piecesShown/2
 	}
 	w.to = len(w.lines)
-	w.from = max(w.to-most, 0)
+	w.from = l.back(w.lines, w.to, most, pieces)
 	if at, ok := l.selectedLine(w.lines); ok && at < w.from {
-		w.from = max(at-most/2, 0)
-		w.to = min(w.from+most, len(w.lines))
+		w.to = min(at+1+most/2, len(w.lines))
+		for w.from = l.back(w.lines, w.to, most, pieces); w.from > at; w.from = l.back(w.lines, w.to, most, pieces) {
+			w.to--
+		}
 	}
 	return w
+}
+
+// back gives the first of the lines up to one that have room together, at most most and one at least.
+func (l *layout) back(lines []span, to, most, pieces int) int {
+	from := to
+	for from > max(to-most, 0) {
+		s := &lines[from-1]
+		pieces -= l.cells(s) + 3*(s.to-s.from)
+		if pieces < 0 && from < to {
+			break
+		}
+		from--
+	}
+	return from
 }
 
 // cells counts the records that a line draws.
