@@ -273,7 +273,7 @@ func (l *layout) readTombstones() view.Paragraph {
 			if met && horizon <= l.clock() {
 				text = fmt.Sprintf("that of %s at offset %d may go: its time is over, and the next cleaning takes it", keyText(r.Key), r.Offset)
 			} else if met {
-				text = fmt.Sprintf("that of %s at offset %d may go from %s on, with a cleaning", keyText(r.Key), r.Offset, l.when(kafka.Millis(horizon-startTime)))
+				text = fmt.Sprintf("that of %s at offset %d may go with a cleaning in %s or later, from tick %s on", keyText(r.Key), r.Offset, labs.Span(kafka.Millis(horizon-startTime)-l.View.Now), kafka.Thousands(l.tickOf(kafka.Millis(horizon-startTime))))
 			}
 			texts = append(texts, text)
 		}

@@ -85,11 +85,11 @@ func (l *layout) disk() *view.Disk {
 	d := &view.Disk{ID: "disk", Label: "Segments of " + partition.String() + " with their bytes, oldest first"}
 	l.drawMap(d)
 	d.Cleaned = l.cleaning()
-	gone := l.deletedSegments()
-	for i, g := range gone {
-		if i == goneShown {
-			break
-		}
+	gone, shown := l.deletedSegments(), goneShown
+	if l.Beside != nil {
+		shown = goneBeside
+	}
+	for _, g := range gone[:min(len(gone), shown)] {
 		d.Segments = append(d.Segments, l.goneSegment(g))
 	}
 	w := l.window
@@ -103,8 +103,8 @@ func (l *layout) disk() *view.Disk {
 		i = end
 	}
 	d.Scale = fmt.Sprintf("To scale: the width of a line is %s bytes.", kafka.Thousands(w.lineBytes))
-	if len(gone) > goneShown {
-		d.Scale += fmt.Sprintf(" %s more wait to be removed.", kafka.Count(len(gone)-goneShown, "segment"))
+	if left := len(gone) - shown; left > 0 {
+		d.Scale += fmt.Sprintf(" %s more %s to be removed.", kafka.Count(left, "segment"), labs.Verb(left, "waits", "wait"))
 	}
 	l.shifts(d)
 	return d
@@ -201,7 +201,10 @@ func (l *layout) line(s span, synced int) view.ByteLine {
 			})
 		}
 		if v.Unsynced == nil && b.position+b.Size() > synced {
-			v.Unsynced = &view.Run{From: columns[i].from, To: columns[len(columns)-1].to, Kind: "unsynced", Text: "not synced"}
+			v.Unsynced = &view.Run{From: columns[i].from, To: columns[len(columns)-1].to, Kind: "unsynced"}
+			if s.to == len(l.batches) {
+				v.Unsynced.Text = "not synced"
+			}
 		}
 	}
 	for _, m := range l.marks() {

@@ -58,7 +58,7 @@ var points = map[string][]point{
 	},
 	// STO-07
 	"A tombstone: when does it go?": {
-		{6, 0, 7, "0 6", "C=1 B=∅ A=3 A=4", []string{"that of B at offset 4 may go from tick 9, in 1 s on, with a cleaning"}}, {7, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", nil},
+		{6, 0, 7, "0 6", "C=1 B=∅ A=3 A=4", []string{"that of B at offset 4 may go with a cleaning in 1 s or later, from tick 9 on"}}, {7, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", nil},
 		{10, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", []string{"that of B at offset 4 may go: its time is over"}}, {11, 0, 9, "0 8", "C=1 A=4 D=1 D=2", nil},
 	},
 	"Compacted and deleted": {{14, 10, 15, "10", "C=3 D=3 A=4 B=4 C=4", nil}, {15, 15, 15, "15", "", []string{"gets nothing: the log begins and ends at 15"}}},

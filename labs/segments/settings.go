@@ -72,7 +72,7 @@ func writeSettings() []labs.Setting {
 		{Name: "keys", Label: "Keys", Default: "3", Min: 0, Max: maxKeys, Help: "A, B, C, … in turn; 0: records without a key"},
 		{Name: "deletions", Label: "Deletions", Default: "0", Min: 0, Max: 1000, Help: "every … th event of a key deletes it; 0: none"},
 		{Name: "value-bytes", Label: "Bytes of a value", Default: "0", Min: 0, Max: engine.MaxValueBytes, Help: "at least"},
-		{Name: "batch-size", Label: "batch.size", Default: "16384", Min: 0, Max: 1 << 20, Help: "of the producer: 0 makes a batch of each record"},
+		{Name: "batch-size", Label: "batch.size", Default: "16384", Min: 0, Max: 1 << 20, Help: "of the producer; 0: the smallest batches"},
 		{Name: "linger", Label: "linger.ms", Default: "5", Min: 0, Max: maxMillis},
 		{Name: "compression", Label: "compression.type", Default: "none", Options: codecs()},
 		{Name: "reader", Label: "A reader", Default: off, Options: []string{off, on, away}, Help: "away: it reads once you start it"},

@@ -11,10 +11,11 @@ const (
 	linesShown  = 8   // of .log files at once
 	linesBeside = 4   // of each run where two stand beside each other
 	piecesShown = 400 // batches, records and index entries in them; half as many of each of two runs
-	cellsALine  = 24  // records, and so batches, in a line
-	cellsABatch = 24  // records of one batch that are drawn
+	cellsALine  = 16  // records, and so batches, in a line
+	cellsABatch = 16  // records of one batch that are drawn
 	barsShown   = 32  // segments in the map
 	goneShown   = 4   // segments that wait to be removed
+	goneBeside  = 2   // of each run where two stand beside each other
 )
 
 // span is a line: batches of one segment that stand beside each other.
