@@ -151,6 +151,7 @@ const (
 	MaxValueBytes     = 64 << 10 // of one record
 	MaxRecordsPerTick = 100      // that the workloads hand in
 	MaxLogBytes       = 32 << 20 // of all .log files of a broker together
+	MaxFiles          = 10_000   // on a broker's disk: so many that thousands of tiny segments are no burden
 )
 
 // LimitError says which bound was met.

@@ -87,6 +87,7 @@ func (l *layout) removedCell(r journal.RemovedRecord) placedCell {
 	} else if r.Reason == "expired tombstone" {
 		c.Text = "∅"
 	}
+	c.Label = c.Text + ", " + c.Label
 	return placedCell{c, r.Offset}
 }
 

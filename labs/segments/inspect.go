@@ -176,8 +176,8 @@ func (l *layout) inspectFile(in *view.Inspector, name string) bool {
 	in.AddFact("Named after", "offset %d, which no record in it is below, with zeros up to 20 digits", base)
 	if deleted {
 		until := "when the broker starts"
-		if at := l.removal(name); at >= 0 {
-			until = "in " + l.when(at)
+		if i := slices.IndexFunc(l.gone, func(g gone) bool { return g.base == base }); i >= 0 && l.gone[i].until != atStart {
+			until = "in " + l.when(l.gone[i].until)
 		}
 		in.AddFact("Goes", "%s: it was given up, and file.delete.delay.ms = %s pass before it leaves the disk", until, kafka.Thousands(l.config.FileDeleteDelayMillis))
 		in.Chain = l.chainOf(func(b journal.Body) bool { return gaveUp(b, base) })

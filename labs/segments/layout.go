@@ -33,6 +33,8 @@ type layout struct {
 	state   map[string]keys // what readers see, by key; only looked up
 	names   []string        // its keys, sorted
 	seen    int             // records that can be read
+	gone    []gone          // segments whose files wait to be removed, by base offset
+	looked  []lookedAt      // what checks of retention would do
 }
 
 // placed is a batch at its place.
@@ -46,6 +48,7 @@ func newLayout(f labs.Frame) *layout {
 	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0]}
 	l.upkeep, l.open = f.Cluster.Upkeep(serverID, partition)
 	l.files = f.Cluster.Files(serverID, partition)
+	l.findGone()
 	l.findBatches()
 	l.findNews()
 	l.readKeys()
@@ -237,43 +240,46 @@ func byKind(files []engine.DiskFile) {
 	slices.SortStableFunc(files, func(a, b engine.DiskFile) int { return place(a) - place(b) })
 }
 
-// deletedSegments lists the segments whose files wait to be removed, by base offset.
-func (l *layout) deletedSegments() (list []gone) {
+// findGone finds the segments whose files wait to be removed, by base offset.
+func (l *layout) findGone() {
+	until := map[string]kafka.Millis{} // of files, by path; only looked up
+	if l.open {
+		for _, d := range l.upkeep.Deleted {
+			until[d.Path] = kafka.Millis(d.RemovedAt - engine.StartTime)
+		}
+	}
 	for _, f := range l.files {
 		base, suffix, ok := fileBase(f.Name)
 		if !ok || !strings.HasSuffix(suffix, storage.DeletedSuffix) {
 			continue
 		}
-		if len(list) == 0 || list[len(list)-1].base != base {
-			list = append(list, gone{base: base, until: l.removal(f.Name)})
+		if n := len(l.gone); n == 0 || l.gone[n-1].base != base {
+			g := gone{base: base, until: atStart}
+			if at, known := until[partition.String()+"/"+f.Name]; known {
+				g.until = at
+			}
+			l.gone = append(l.gone, g)
 		}
-		g := &list[len(list)-1]
+		g := &l.gone[len(l.gone)-1]
 		g.files = append(g.files, f)
 		if suffix == storage.LogSuffix+storage.DeletedSuffix {
 			g.bytes = f.Bytes
 		}
 	}
-	for i := range list {
-		byKind(list[i].files)
+	for i := range l.gone {
+		byKind(l.gone[i].files)
 	}
-	return list
 }
+
+// atStart stands for the time at which the files of a deleted segment go when the broker does not run: as it starts.
+const atStart kafka.Millis = -1
 
 // gone is a segment that is no more part of the log, and still on the disk.
 type gone struct {
 	base  kafka.Offset
 	bytes []byte // of its .log file
 	files []engine.DiskFile
-	until kafka.Millis // when its files go; -1: when the broker starts
-}
-
-// removal gives when a .deleted file goes; -1: when the broker starts.
-func (l *layout) removal(name string) kafka.Millis {
-	at := slices.IndexFunc(l.upkeep.Deleted, func(d storage.DeletedFile) bool { return strings.HasSuffix(d.Path, "/"+name) })
-	if !l.open || at < 0 {
-		return -1
-	}
-	return kafka.Millis(l.upkeep.Deleted[at].RemovedAt - engine.StartTime)
+	until kafka.Millis // when its files go; atStart: when the broker starts
 }
 
 // target names something in the partition.

@@ -51,7 +51,7 @@ func (l *layout) markOf(name string) (m mark, ok bool) {
 
 // drawMap draws all segments side by side, those that wait to be removed first, with the marks under them.
 func (l *layout) drawMap(d *view.Disk) {
-	gone := l.deletedSegments()
+	gone := l.gone
 	first := max(len(l.log.Segments)-barsShown, 0)
 	if at, ok := l.selectedLine(l.window.lines); ok {
 		first = min(first, l.window.lines[at].segment)

@@ -25,8 +25,27 @@ type verdict struct {
 	why  string
 }
 
+// lookedAt is what a check of retention at a time would do.
+type lookedAt struct {
+	at   kafka.Millis
+	list []verdict // by segment of now
+	done storage.Retention
+	ok   bool
+}
+
 // retention gives what a check at a time would do, by segment of now.
 func (l *layout) retention(at kafka.Millis) (list []verdict, done storage.Retention, ok bool) {
+	for _, looked := range l.looked {
+		if looked.at == at {
+			return looked.list, looked.done, looked.ok
+		}
+	}
+	list, done, ok = l.foresee(at)
+	l.looked = append(l.looked, lookedAt{at, list, done, ok})
+	return list, done, ok
+}
+
+func (l *layout) foresee(at kafka.Millis) (list []verdict, done storage.Retention, ok bool) {
 	done, ok = l.Cluster.RetentionAt(at, serverID, partition)
 	if !ok {
 		return nil, done, false
@@ -293,7 +312,7 @@ func (l *layout) readTombstones() view.Paragraph {
 
 // readFiles says which files wait to be removed.
 func (l *layout) readFiles() view.Paragraph {
-	gone := l.deletedSegments()
+	gone := l.gone
 	if len(gone) == 0 {
 		return nil
 	}
@@ -314,9 +333,12 @@ func (l *layout) readFiles() view.Paragraph {
 	return say(fmt.Sprintf("%s still on the disk: ", kafka.Count(files, "file")+" of deleted segments "+labs.Verb(files, "is", "are")), "%s with the suffix .deleted. They go %s (file.delete.delay.ms = %s).", kafka.Count(bytes, "byte"), until, kafka.Thousands(l.config.FileDeleteDelayMillis))
 }
 
+// powerMost is how many segments a log has at most of which a power loss is foreseen: all of it is read then.
+const powerMost = 200
+
 // readPower says what a power loss would take.
 func (l *layout) readPower() view.Paragraph {
-	if !l.open || l.broker.Paused {
+	if !l.open || l.broker.Paused || len(l.log.Segments) > powerMost {
 		return nil
 	}
 	after, ok := l.Cluster.AfterPowerLoss(serverID, partition)

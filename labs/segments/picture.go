@@ -85,7 +85,7 @@ func (l *layout) disk() *view.Disk {
 	d := &view.Disk{ID: "disk", Label: "Segments of " + partition.String() + " with their bytes, oldest first"}
 	l.drawMap(d)
 	d.Cleaned = l.cleaning()
-	gone, shown := l.deletedSegments(), goneShown
+	gone, shown := l.gone, goneShown
 	if l.Beside != nil {
 		shown = goneBeside
 	}
@@ -254,7 +254,7 @@ func (l *layout) cell(r record.Record, next kafka.Offset, fresh bool) view.Cell 
 		New: fresh, Tombstone: r.Value == nil, Below: r.Offset < l.log.LogStartOffset, Hole: holeText(next, r.Offset),
 		Selected: shown.Kind == labs.RecordTarget && shown.Partition == partition && kafka.Offset(shown.Number) == r.Offset,
 	}
-	words := []string{fmt.Sprintf("offset %d", r.Offset), keyText(r.Key), valueText(r.Value)}
+	words := []string{c.Text, fmt.Sprintf("offset %d", r.Offset), keyText(r.Key), valueText(r.Value)}
 	if c.Below {
 		words = append(words, "below the log start offset")
 	}
@@ -342,7 +342,7 @@ func (l *layout) legend(d *view.Disk) []view.Key {
 		add(true, kindDirty, "dirty")
 		add(true, kindLater, "dirty, and not to be cleaned now")
 	}
-	add(len(l.deletedSegments()) > 0, kindDeleted, "waits to be removed")
+	add(len(l.gone) > 0, kindDeleted, "waits to be removed")
 	return list
 }
 

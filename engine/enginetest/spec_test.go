@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"testing"
 
 	"loglab/engine"
@@ -27,6 +28,24 @@ func TestMetadataFetchWait(t *testing.T) {
 	if got := len(since[journal.RequestTimedOut](c, 0, "")); got > 0 {
 		t.Errorf("%d requests timed out", got)
 	}
+}
+
+// A run ends with a clear error when its segments are so many that a disk has more files than a run may have.
+func TestMaxFiles(t *testing.T) {
+	spec := kept(2)
+	spec.Producers[0].Config.BatchSize = 0
+	spec.Producers[0].Workload = engine.Workload{Entities: []string{"k"}, Rate: 100, Every: 1000}
+	c := start(t, spec)
+	var limit *engine.LimitError
+	for range 100 {
+		if err := c.Tick(); err != nil {
+			if !errors.As(err, &limit) || limit.What != "files on a disk" || limit.Allowed != engine.MaxFiles || limit.Found > engine.MaxFiles+500 {
+				t.Errorf("the run ended with %v, want too many files on a disk", err)
+			}
+			return
+		}
+	}
+	t.Error("100 ticks of a hundred segments each did not end the run")
 }
 
 // Commands of a prologue that wait have time to: the second one of these is carried out, and the run begins at 0.
