@@ -127,6 +127,9 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
 		config.OffsetsPartitions, config.OffsetsTopicReplicationFactor = c.spec.offsetsPartitions(), s.Groups.OffsetsReplicationFactor
 		config.RetentionCheckInterval, config.CleanerBackoff = s.Logs.RetentionCheckInterval, s.Logs.CleanerBackoff
+		if s.MetadataFetchWait > 0 {
+			config.MetadataFetchWait = s.MetadataFetchWait
+		}
 		if s.Groups.OffsetsSegmentBytes > 0 {
 			config.OffsetsTopicSegmentBytes = s.Groups.OffsetsSegmentBytes
 		}

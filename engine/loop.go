@@ -282,6 +282,9 @@ func (c *Cluster) checkBounds() error {
 		if bytes := b.LogBytes(); bytes > MaxLogBytes {
 			c.broken = &LimitError{What: "bytes of log", Found: bytes, Allowed: MaxLogBytes}
 		}
+		if files := b.FileCount(); files > MaxFiles {
+			c.broken = &LimitError{What: "files on a disk", Found: files, Allowed: MaxFiles}
+		}
 	}
 	return c.broken
 }

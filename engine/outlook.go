@@ -92,6 +92,11 @@ func (c *Cluster) RetentionAt(at kafka.Millis, id kafka.BrokerID, tp kafka.Topic
 	return c.brokers[id-1].RetentionAt(at, tp)
 }
 
+// CleanableAt says what a broker's cleaner would find of a log at a time if nothing else happened until then.
+func (c *Cluster) CleanableAt(at kafka.Millis, id kafka.BrokerID, tp kafka.TopicPartition) (found storage.Cleanable, ok bool) {
+	return c.brokers[id-1].CleanableAt(at, tp)
+}
+
 // CleaningAt says what a broker's cleaner would do to a log at a time if nothing else happened until then, whether it is
 // worth it or not. Nothing is changed.
 func (c *Cluster) CleaningAt(at kafka.Millis, id kafka.BrokerID, tp kafka.TopicPartition) (cleaned storage.Cleaned, ok bool) {

@@ -33,7 +33,7 @@ func (c *Cluster) prologueSpan() kafka.Millis {
 	for _, p := range c.spec.Producers {
 		linger = max(linger, p.Config.Linger)
 	}
-	return settleHops*c.spec.Latency + linger
+	return max(settleHops*c.spec.Latency+linger, c.spec.PrologueSpan)
 }
 
 // bootSpan is how long before the clients the brokers start.

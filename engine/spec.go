@@ -48,8 +48,11 @@ type Spec struct {
 	Group      GroupSpec           // whose members are given their partitions; without a name there is none
 	Groups     []ConsumerGroupSpec // with a coordinator
 	// Prologue are commands that are carried out and settled before tick 0.
-	Prologue  []command.Command
-	MaxEvents int // bound of the journal; 0: none
+	Prologue []command.Command
+	// PrologueSpan is how long before tick 0 they are given, where that is longer than a few hops: for commands that
+	// wait, or that retry.
+	PrologueSpan kafka.Millis
+	MaxEvents    int // bound of the journal; 0: none
 	// Sabotage is a rule that this run breaks, for the tests of the invariants.
 	Sabotage sabotage.Rule
 }
@@ -64,6 +67,9 @@ type ClusterSpec struct {
 	UncleanElection   bool         // unclean.leader.election.enable
 	ELR               bool         // eligible.leader.replicas.version is 1
 	RackAware         bool         // replica.selector.class is RackAwareReplicaSelector
+	// MetadataFetchWait is how long the controller holds a broker's metadata fetch that finds nothing new; 0: Kafka's
+	// 500 ms. News are answered at once in any case: a long one only saves messages where nothing happens for hours.
+	MetadataFetchWait kafka.Millis
 	Groups            GroupSettings
 	Logs              LogSettings
 }
@@ -145,6 +151,7 @@ const (
 	MaxValueBytes     = 64 << 10 // of one record
 	MaxRecordsPerTick = 100      // that the workloads hand in
 	MaxLogBytes       = 32 << 20 // of all .log files of a broker together
+	MaxFiles          = 10_000   // on a broker's disk: so many that thousands of tiny segments are no burden
 )
 
 // LimitError says which bound was met.

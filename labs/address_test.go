@@ -80,6 +80,9 @@ func TestCanonicalAddress(t *testing.T) {
 		"range=0..3":                      "v=1&range=0..3",
 		"at=find:orders-0:17":             "v=1&at=find:orders-0:17",
 		"at=find:orders-0:&t=3&at=017":    "v=1&t=3&at=find:orders-0:17", // as a form sends it
+		"at=time:orders-00:&at=05000":     "v=1&at=time:orders-0:5000",
+		"at=mark:orders-0:log-start":      "v=1&at=mark:orders-0:log-start",
+		"at=file:orders-0:00000000000000000000.log.deleted": "v=1&at=file:orders-0:00000000000000000000.log.deleted",
 	} {
 		a := parse(t, query)
 		if a.Query() != want {
@@ -97,6 +100,8 @@ func TestAddressRefuses(t *testing.T) {
 		"t=-1":                                `t is "-1": a whole number from 0 to 5000 is allowed`,
 		"t=":                                  `t is "": a whole number`,
 		"t=1&t=2":                             `t is "2": it is there twice; once is allowed`,
+		"at=file:orders-0:../x":               `at is "file:orders-0:../x": allowed are record:PARTITION:OFFSET`,
+		"at=mark:orders-0:":                   `at is "mark:orders-0:": allowed are record:PARTITION:OFFSET`,
 		"at=find:orders-0:":                   `at is "find:orders-0:": allowed are record:PARTITION:OFFSET`,
 		"at=record:orders-0:&at=x":            `at is "record:orders-0:x": allowed are record:PARTITION:OFFSET`,
 		"at=record:orders-0:1&at=x":           `at is "x": it is there twice`,
@@ -266,6 +271,9 @@ func FuzzAddress(f *testing.F) {
 	f.Add(head + "&without=2..3&partitions=6&do=3:pause+c2&t=4")
 	f.Add("z=" + packed(f, 9, "3:pause c1\n4:resume c1") + "&do=2:wait+1s")
 	f.Add("rf=2&acks=1&do=2:kill+b1&do=3:cut-one-way+b2+controller&do=4:delay+p0+b1+0ms&t=5&at=replica:orders-0:2&next=1")
+	for _, at := range []string{"time:orders-0:5000", "file:orders-0:00000000000000000000.log.deleted", "mark:orders-0:log-start", "mark:orders-0:", "file:orders-0:a/b", "time:orders-0:5@b1"} {
+		f.Add("at=" + at)
+	}
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, lab := range all.Labs() {
 			checkAddress(t, s, lab, query)

@@ -20,6 +20,8 @@ func markDifferences(a, b *view.Picture) bool {
 	pairUp(replicas(a), replicas(b), func(r *view.Replica) string { return r.ID }, markReplicas)
 	pairUp(pointers(a.Ledger), pointers(b.Ledger), func(c *view.Count) string { return c.Name }, markCounts)
 	pairUp(timeRows(a), timeRows(b), func(r *view.TimeRow) string { return r.ID }, markTimeRows)
+	pairUp(segments(a), segments(b), func(s *view.Segment) string { return s.ID }, markSegments)
+	pairUp(storedCells(a), storedCells(b), func(c *view.Cell) string { return c.ID }, markStored)
 	if x, y := a.Machine, b.Machine; x != nil && y != nil {
 		differ := !reflect.DeepEqual(*x, *y)
 		x.Differs, y.Differs = differ, differ
@@ -133,6 +135,44 @@ func timeRows(p *view.Picture) (list []*view.TimeRow) {
 		list = append(list, pointers(p.Timeline.Parts[i].Rows)...)
 	}
 	return list
+}
+
+// segments lists the segments of a disk.
+func segments(p *view.Picture) []*view.Segment {
+	if p.Disk == nil {
+		return nil
+	}
+	return pointers(p.Disk.Segments)
+}
+
+func markSegments(x, y *view.Segment) {
+	if lone(x, y, func(v *view.Segment) *bool { return &v.Differs }) {
+		return
+	}
+	differ := x.State != y.State || x.Part != y.Part || x.Size != y.Size || x.Next != y.Next
+	x.Differs, y.Differs = differ, differ
+}
+
+// storedCells lists the records that stand in the segments of a disk.
+func storedCells(p *view.Picture) (list []*view.Cell) {
+	for _, s := range segments(p) {
+		for i := range s.Lines {
+			for j := range s.Lines[i].Batches {
+				list = append(list, pointers(s.Lines[i].Batches[j].Cells)...)
+			}
+		}
+	}
+	return list
+}
+
+// markStored marks a record that is another one in the other picture. One that is not in sight there may be out of its
+// window, so nothing is known.
+func markStored(x, y *view.Cell) {
+	if x == nil || y == nil {
+		return
+	}
+	differ := x.Text != y.Text || x.Below != y.Below
+	x.Differs, y.Differs = differ, differ
 }
 
 func markTimeRows(x, y *view.TimeRow) {

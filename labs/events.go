@@ -72,7 +72,7 @@ func EventLine(a Address, e journal.Event) view.EventLine {
 	case journal.CommandRejected, journal.ProduceRefused, journal.ProduceFailed, journal.FetchFailed,
 		journal.BatchExpired, journal.ProducerMemoryLost, journal.LogTruncationDetected, journal.ConnectionLost, journal.RequestTimedOut,
 		journal.RequestFailed, journal.ProcessKilled, journal.PowerLost, journal.DiskWiped, journal.BrokerFenced, journal.LeaderLost,
-		journal.ProduceTimedOut, journal.RegistrationFailed, journal.AlterPartitionRefused,
+		journal.ProduceTimedOut, journal.RegistrationFailed, journal.CleaningFailed, journal.AlterPartitionRefused,
 		journal.CoordinatorLost, journal.PartitionsLost, journal.MembershipLost, journal.PollIntervalExceeded, journal.ConsumerFailed, journal.ProcessingFailed,
 		journal.CommitFailed, journal.ConsumerCrashed, journal.ResetRefused, journal.MemberRemoved, journal.GroupRequestRefused, journal.GroupAppendFailed, journal.CoordinatorNotFound, journal.OffsetsTopicRefused:
 		line.Warn = true

@@ -18,7 +18,7 @@ type Lab struct {
 	Summary  string    // for the list of labs
 	Settings []Setting // its own parameters, in canonical order
 	Ready    []Ready   // runs to begin with
-	// TickMillis is the virtual time of one tick in all of its runs.
+	// TickMillis is the virtual time of one tick in all of its runs; 0: it has the setting [TickSetting].
 	TickMillis kafka.Millis
 	Horizon    int      // where playing ends unless the address says otherwise
 	Packages   []string // whose simplifications its page shows: "engine/broker", …
@@ -36,6 +36,18 @@ type Ready struct {
 	Query string // canonical, without "v"; nothing after "pace"
 }
 
+// SetReady gives a lab its ready-made runs, whose queries it spells as addresses do. It panics if one is refused.
+func (l *Lab) SetReady(runs []Ready) {
+	for i, r := range runs {
+		a, err := Parse(l, Pages, r.Query)
+		if err != nil {
+			panic(fmt.Sprintf("labs: %s, run %q: %v", l.Name, r.Title, err))
+		}
+		runs[i].Query = strings.TrimPrefix(a.Query(), fmt.Sprintf("v=%d&", Version))
+	}
+	l.Ready = runs
+}
+
 // Setting is one parameter of a lab.
 type Setting struct {
 	Name    string
@@ -48,6 +60,17 @@ type Setting struct {
 	// Canonical gives the one spelling of a value that is neither a number nor a choice; nil for those.
 	Canonical func(raw string) (canonical string, err error)
 	OneLine   bool // such a value is one line of text
+}
+
+// TickSetting is the name of the setting of a lab whose runs may have ticks of different length, in ms.
+const TickSetting = "tick-ms"
+
+// TickMillis is the virtual time of one tick of the run.
+func (a Address) TickMillis() kafka.Millis {
+	if a.Lab.TickMillis == 0 {
+		return kafka.Millis(a.Values.Int(TickSetting))
+	}
+	return a.Lab.TickMillis
 }
 
 // NamesOf lists the names of settings.

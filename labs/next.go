@@ -83,6 +83,7 @@ func isTurn(b journal.Body) bool {
 		journal.ConsumerClosed, journal.ConsumerFailed, journal.ConsumerCrashed, journal.CommitFailed, journal.ProcessingFailed, journal.DeadLetterSent,
 		journal.OffsetCommitted, journal.SinkFull,
 		journal.ConsumerMemberJoined, journal.SubscriptionChanged, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled,
+		journal.SegmentsDeleted, journal.FilesRemoved, journal.LogCleaned, journal.CleaningFailed, journal.LogStartOffsetMoved, journal.PositionReset,
 		journal.StaticMemberAway, journal.StaticMemberReturned, journal.PatternResolved, journal.GroupConverted:
 		return true
 	}

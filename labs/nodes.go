@@ -60,7 +60,7 @@ func (f Frame) IsCut(from, to kafka.NodeID) bool {
 // TickAfter gives the tick in which a moment from now on falls; what is due at the very time of a frame happens in the
 // tick after it.
 func (f Frame) TickAfter(at kafka.Millis) int {
-	return f.Address.T + 1 + max(int((at-f.View.Now)/f.Address.Lab.TickMillis), 0)
+	return f.Address.T + 1 + max(int((at-f.View.Now)/f.Address.TickMillis()), 0)
 }
 
 // IsPaused says whether a node's process stands still.

@@ -94,7 +94,7 @@ func transport(f Frame) view.Transport {
 		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.Horizon), "Space", a.WithTick(max(a.Horizon, a.T)), 0),
 		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
 		Next:  nextLink(a),
-		Clock: fmt.Sprintf("tick %d of %d · %s ms", a.T, end, kafka.Thousands(f.View.Now)),
+		Clock: fmt.Sprintf("tick %d of %d · %s", a.T, end, clockText(f)),
 		Jump: view.Form{
 			ID: "jump", Action: a.Path(), Hidden: HiddenParams(a, "t"), Submit: "Go", Go: "replace",
 			Fields: []view.Field{{ID: "jump-t", Name: "t", Label: "Tick", Kind: view.Number, Value: fmt.Sprint(a.T), Min: first, Max: end}},
@@ -105,6 +105,14 @@ func transport(f Frame) view.Transport {
 	t.Step.Primary = true
 	t.Marks = marks(a, first, end)
 	return t
+}
+
+// clockText is the virtual time: in ms, or in larger units where a tick may be an hour.
+func clockText(f Frame) string {
+	if f.Address.Lab.TickMillis == 0 {
+		return Span(f.View.Now)
+	}
+	return kafka.Thousands(f.View.Now) + " ms"
 }
 
 // marksShown is how many marks a scrubber has at most.

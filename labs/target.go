@@ -13,7 +13,8 @@ import (
 type Target struct {
 	Kind      TargetKind
 	Partition kafka.TopicPartition // of a record, batch, segment, replica or partition
-	Number    int64                // offset, base offset of a segment, offset to find, number of a message, of a tick or of a replica's broker
+	Number    int64                // offset, base offset of a segment, offset or time to find, number of a message, of a tick or of a replica's broker
+	Name      string               // of a file or a mark
 	Node      kafka.NodeID         // of a node; a group's id; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
 }
 
@@ -33,11 +34,15 @@ const (
 	PartitionTarget TargetKind = "partition" // partition:orders-0, as every node has it in its metadata
 	GroupTarget     TargetKind = "group"     // group:billing, a consumer group as its coordinator has it
 	TickTarget      TargetKind = "tick"      // tick:12, what happened in it
+
+	TimeTarget TargetKind = "time" // time:orders-0:5000, how ListOffsets finds the first record from 5,000 ms into the run on
+	FileTarget TargetKind = "file" // file:orders-0:00000000000000000000.index, a file of a partition's directory
+	MarkTarget TargetKind = "mark" // mark:orders-0:log-start, a place in a log that has a name
 )
 
 // errTarget says what may stand in "at".
 var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, each with @BROKER behind it for the log of that broker, " +
-	"replica:PARTITION:BROKER, partition:PARTITION, message:NUMBER, tick:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
+	"replica:PARTITION:BROKER, time:PARTITION:MS, file:PARTITION:NAME, mark:PARTITION:NAME, partition:PARTITION, message:NUMBER, tick:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
@@ -50,6 +55,8 @@ func (t Target) String() string {
 		return fmt.Sprintf("%s:%s", t.Kind, t.Node)
 	case PartitionTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Partition)
+	case FileTarget, MarkTarget:
+		return fmt.Sprintf("%s:%s:%s", t.Kind, t.Partition, t.Name)
 	}
 	text := fmt.Sprintf("%s:%s:%d", t.Kind, t.Partition, t.Number)
 	if t.Node != "" {
@@ -76,12 +83,19 @@ func parseTarget(text string) (Target, error) {
 		t.Number, err = offset(rest)
 	case PartitionTarget:
 		t.Partition, err = topicPartition(rest)
-	case RecordTarget, BatchTarget, SegmentTarget, FindTarget, ReplicaTarget:
+	case FileTarget, MarkTarget:
+		dir, name, _ := strings.Cut(rest, ":")
+		if !isName(name) {
+			return t, errTarget
+		}
+		t.Name = name
+		t.Partition, err = topicPartition(dir)
+	case RecordTarget, BatchTarget, SegmentTarget, FindTarget, ReplicaTarget, TimeTarget:
 		name, number, _ := strings.Cut(rest, ":")
 		if before, broker, ok := strings.Cut(name, "@"); ok && broker != "" { // as a form sends it
 			name, number = before, number+"@"+broker
 		}
-		if digits, broker, ok := strings.Cut(number, "@"); ok && t.Kind != ReplicaTarget {
+		if digits, broker, ok := strings.Cut(number, "@"); ok && t.Kind != ReplicaTarget && t.Kind != TimeTarget {
 			if broker == "" || len(broker) > 64 {
 				return t, errTarget
 			}
@@ -94,6 +108,15 @@ func parseTarget(text string) (Target, error) {
 		return t, errTarget
 	}
 	return t, err
+}
+
+// isName says whether a text can name a file or a mark.
+func isName(s string) bool {
+	const most = 64
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
+	}
+	return s != "" && len(s) <= most && strings.IndexFunc(s, other) < 0
 }
 
 // topicPartition reads "orders-0".

@@ -33,6 +33,7 @@ type Config struct {
 	WritebackAge            kafka.Millis // os.writeback.ms
 	RetentionCheckInterval  kafka.Millis // log.retention.check.interval.ms; 0: old segments are not looked for
 	CleanerBackoff          kafka.Millis // log.cleaner.backoff.ms; 0: the cleaner does not run
+	MetadataFetchWait       kafka.Millis // how long the controller holds a metadata fetch that finds nothing new
 
 	OffsetsTopicPartitions        int          // offsets.topic.num.partitions
 	OffsetsTopicReplicationFactor int          // offsets.topic.replication.factor
@@ -57,7 +58,7 @@ func DefaultConfig(id kafka.BrokerID) Config {
 	return Config{
 		ID: id, Log: storage.DefaultConfig(), HeartbeatInterval: 2000, SessionTimeout: 9000, ReplicaLagTimeMax: 30000,
 		ReplicaFetchWaitMax: 500, ReplicaFetchMinBytes: 1, ReplicaFetchBackoff: 1000, ReplicaFetchMaxBytes: 1 << 20,
-		ReplicaFetchResponseMax: 10 << 20, ReplicaSocketTimeout: 30000, CheckpointInterval: 5000, MinInsyncReplicas: 1, WritebackAge: 30000,
+		ReplicaFetchResponseMax: 10 << 20, ReplicaSocketTimeout: 30000, CheckpointInterval: 5000, MinInsyncReplicas: 1, WritebackAge: 30000, MetadataFetchWait: metadataFetchWait,
 		OffsetsTopicPartitions: 50, OffsetsTopicReplicationFactor: 3, OffsetsTopicSegmentBytes: 100 << 20, Group: group.DefaultConfig(),
 	}
 }

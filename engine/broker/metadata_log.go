@@ -36,7 +36,7 @@ func (f *metadataFetcher) due() kafka.Millis {
 // The times of a metadata fetch.
 const (
 	metadataFetchWait    kafka.Millis = 500  // KafkaRaftClient.MAX_FETCH_WAIT_MS
-	metadataFetchTimeout kafka.Millis = 2000 // controller.quorum.request.timeout.ms
+	metadataFetchTimeout kafka.Millis = 2000 // controller.quorum.request.timeout.ms, beside the wait
 	metadataFetchMax                  = 8 << 20
 )
 
@@ -89,7 +89,7 @@ func (b *Broker) fetchMetadata(t *turn) {
 	request.Version, request.SessionEpoch = fetchVersion, noSession
 	request.ClusterID = &b.config.ClusterID
 	request.ReplicaState.ID, request.ReplicaState.Epoch = int32(b.config.ID), b.epoch
-	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = int32(metadataFetchWait), 0, metadataFetchMax
+	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = int32(b.config.MetadataFetchWait), 0, metadataFetchMax
 	rp := kmsg.NewFetchRequestTopicPartition()
 	rp.FetchOffset, rp.PartitionMaxBytes = int64(f.log.LogEndOffset()), metadataFetchMax
 	rp.CurrentLeaderEpoch, rp.LastFetchedEpoch = 0, 0
@@ -97,7 +97,7 @@ func (b *Broker) fetchMetadata(t *turn) {
 		rp.LastFetchedEpoch = int32(epoch)
 	}
 	addToFetch(request, metadata.LogTopicID(), rp)
-	f.call = b.request(t, b.config.Controller, request, timeout{metadataFetchTimeout, "controller.quorum.request.timeout.ms"}, 0)
+	f.call = b.request(t, b.config.Controller, request, timeout{metadataFetchTimeout + b.config.MetadataFetchWait - metadataFetchWait, "controller.quorum.request.timeout.ms"}, 0)
 }
 
 // metadataFetched appends what came to the copy and applies it.

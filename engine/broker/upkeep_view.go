@@ -47,7 +47,17 @@ func (b *Broker) RetentionAt(at kafka.Millis, tp kafka.TopicPartition) (r storag
 	if held == nil {
 		return r, false
 	}
-	return held.Log.Clone(b.disk.Clone()).DeleteOldSegments(held.HighWatermark(), b.clock(at)), true
+	return held.Log.Clone(b.disk.Clone()).ForeseeOldSegments(held.HighWatermark(), b.clock(at)), true
+}
+
+// CleanableAt says what the cleaner would find of a log at a time if nothing else happened until then; ok is false while
+// the log is not open.
+func (b *Broker) CleanableAt(at kafka.Millis, tp kafka.TopicPartition) (c storage.Cleanable, ok bool) {
+	held := b.replica(tp)
+	if held == nil {
+		return c, false
+	}
+	return b.cleanable(at, held), true
 }
 
 // CleaningAt says what the cleaner would do to a log at a time if nothing else happened until then, whether it is worth

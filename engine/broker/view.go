@@ -84,6 +84,9 @@ func (b *Broker) LogBytes() int {
 	return bytes
 }
 
+// FileCount is how many files are on the broker's disk.
+func (b *Broker) FileCount() int { return b.disk.Files() }
+
 // CloneBytes estimates the memory that a clone takes by itself once it has gone on: its list of files, what
 // it knows of each replica, and the active segments.
 func (b *Broker) CloneBytes() int {

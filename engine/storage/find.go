@@ -7,24 +7,25 @@ import (
 	"loglab/engine/record"
 )
 
-// SearchStep is one step of a binary search for the greatest offset ≤ the target: of the places from Low
-// up to High, exclusive, that may be above the target or not, the one in the middle was looked at.
+// SearchStep is one step of a binary search for the greatest offset or timestamp ≤ the target: of the places
+// from Low up to High, exclusive, that may be above the target or not, the one in the middle was looked at.
 type SearchStep struct {
 	Low, High, Middle int
-	// Offset is what stands in the middle.
+	// Offset is that of the entry in the middle.
 	Offset kafka.Offset
+	// Timestamp is that of the entry in the middle, in a time index.
+	Timestamp kafka.Timestamp
 	// Above says that it is above the target: the search goes on below it, else after it.
 	Above bool
 }
 
-// floor searches n offsets that rise for the greatest one ≤ target. It returns its place, or -1 if all are
-// above. The steps are added to way, unless that is nil.
-func floor(n int, target kafka.Offset, at func(i int) kafka.Offset, way *[]SearchStep) int {
+// floor searches n numbers that rise for the greatest one ≤ target. It returns its place, or -1 if all are
+// above. The steps are added to way, unless that is nil, without what stands in the middle.
+func floor[T ~int64](n int, target T, at func(i int) T, way *[]SearchStep) int {
 	low, high := 0, n
 	for low < high {
 		step := SearchStep{Low: low, High: high, Middle: (low + high) / 2}
-		step.Offset = at(step.Middle)
-		step.Above = step.Offset > target
+		step.Above = at(step.Middle) > target
 		if step.Above {
 			high = step.Middle
 		} else {

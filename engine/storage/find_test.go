@@ -84,3 +84,43 @@ func TestFindGoesTheWayOfRead(t *testing.T) {
 		}
 	}
 }
+
+// §2.3, index.interval.bytes 200: the time index is T+3@3 T+6@6 T+9@9. A time leads to the entry ≤ it, over its offset to
+// a byte, and from there to the first record that is not older.
+func TestFindATime(t *testing.T) {
+	l := newLog(func(c *Config) { c.IndexIntervalBytes = 200 })
+	for i := range kafka.Timestamp(10) {
+		mustAppend(t, l, oneRecord(startTime+10*i), 0, startTime)
+	}
+	for _, test := range []struct {
+		after                            kafka.Timestamp
+		entry, position, scanned, offset int
+	}{{0, -1, 0, 1, 0}, {15, -1, 0, 3, 2}, {30, 0, 210, 1, 3}, {59, 0, 210, 4, 6}, {85, 1, 420, 4, 9}, {91, -1, 0, 0, -1}} {
+		found, err := FindTimestamp(l.Segments(), 0, startTime+test.after)
+		got := []int{found.TimeEntryNumber, found.IndexEntry.Position, found.BatchesScanned, int(found.Offset)}
+		if diff := cmp.Diff([]int{test.entry, test.position, test.scanned, test.offset}, got); diff != "" || err != nil {
+			t.Errorf("T+%d, %v: entry, byte, batches, offset (-want +got):\n%s", test.after, err, diff)
+		}
+	}
+}
+
+// FindTimestamp says of every time what OffsetForTimestamp does.
+func TestFindTimestampGoesTheWayOfTheLookup(t *testing.T) {
+	for seed := range uint64(30) {
+		l := randomLog(t, rand.New(rand.NewPCG(seed, 3)))
+		var first, last kafka.Timestamp = startTime, startTime
+		for _, s := range l.Segments() {
+			last = max(last, s.LargestTimestamp)
+		}
+		for at := first - 2; at <= last+2; at += max((last-first)/200, 1) {
+			want, err := l.OffsetForTimestamp(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := FindTimestamp(l.Segments(), l.LogStartOffset(), at)
+			if err != nil || found.Offset != want.Offset || found.Segment >= 0 && found.TimestampLookup != want {
+				t.Fatalf("seed %d, T%+d: %+v, %v, want %+v", seed, at-startTime, found.TimestampLookup, err, want)
+			}
+		}
+	}
+}

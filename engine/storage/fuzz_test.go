@@ -72,7 +72,7 @@ func FuzzTimeIndex(f *testing.F) {
 						want, at = e, i
 					}
 				}
-				if got, n := lookupTime(again, base, target); got != want || n != at {
+				if got, n := lookupTime(again, base, target, nil); got != want || n != at {
 					t.Fatalf("lookup %d: %v number %d, want %v number %d", target, got, n, want, at)
 				}
 			}

@@ -81,6 +81,11 @@ func ParseOffsetIndex(b []byte, base kafka.Offset) ([]OffsetEntry, error) {
 // Source: OffsetIndex.lookup, AbstractIndex.indexSlotRangeFor.
 func lookupOffset(b []byte, base, target kafka.Offset, way *[]SearchStep) (OffsetEntry, int) {
 	i := floor(len(b)/offsetEntrySize, target, func(i int) kafka.Offset { return offsetEntryAt(b, base, i).Offset }, way)
+	if way != nil {
+		for n := range *way {
+			(*way)[n].Offset = offsetEntryAt(b, base, (*way)[n].Middle).Offset
+		}
+	}
 	if i < 0 {
 		return OffsetEntry{Offset: base}, -1
 	}

@@ -103,6 +103,17 @@ type Retention struct {
 //
 // Source: UnifiedLog.deleteOldSegments, LogManager.cleanupLogs, LogCleaner.CleanerThread.cleanFilthiestLog.
 func (l *Log) DeleteOldSegments(highWatermark kafka.Offset, now kafka.Timestamp) Retention {
+	return l.deleteOld(highWatermark, now, true)
+}
+
+// ForeseeOldSegments says what DeleteOldSegments would do. It is for a clone on a clone of the disk, which cannot be used
+// for anything else then: the files of segments that go are left as they are.
+func (l *Log) ForeseeOldSegments(highWatermark kafka.Offset, now kafka.Timestamp) Retention {
+	return l.deleteOld(highWatermark, now, false)
+}
+
+// deleteOld is DeleteOldSegments, with the files or without.
+func (l *Log) deleteOld(highWatermark kafka.Offset, now kafka.Timestamp, files bool) Retention {
 	l.clock = now
 	r := Retention{LogStartFrom: l.logStartOffset}
 	for _, rule := range []RetentionRule{RetentionLogStart, RetentionSize, RetentionTime} {
@@ -110,7 +121,7 @@ func (l *Log) DeleteOldSegments(highWatermark kafka.Offset, now kafka.Timestamp)
 		if check.Off == "" {
 			check.Segments, check.Deleted = l.checkSegments(rule, highWatermark, now)
 			if check.Deleted > 0 {
-				check.RolledAt = l.deleteOldest(check.Deleted, now)
+				check.RolledAt = l.deleteOldest(check.Deleted, now, files)
 			}
 		}
 		r.Deleted += check.Deleted
@@ -217,10 +228,10 @@ func relation(holds bool, yes, no string) string {
 }
 
 // deleteOldest takes the oldest n segments out of the log. If these are all, it rolls first, and returns the base
-// offset of the new segment; else NoOffset.
+// offset of the new segment; else NoOffset. Without files, these keep their names.
 //
 // Source: UnifiedLog.deleteSegments, LocalLog.removeAndDeleteSegments.
-func (l *Log) deleteOldest(n int, now kafka.Timestamp) (rolledAt kafka.Offset) {
+func (l *Log) deleteOldest(n int, now kafka.Timestamp, files bool) (rolledAt kafka.Offset) {
 	rolledAt = kafka.NoOffset
 	if n > len(l.sealed) {
 		rolledAt = l.logEndOffset
@@ -228,10 +239,14 @@ func (l *Log) deleteOldest(n int, now kafka.Timestamp) (rolledAt kafka.Offset) {
 	}
 	l.IncrementLogStartOffset(l.segmentAt(n).base)
 	for i := range n {
-		l.giveUpSegment(l.sealed[i].base, now)
+		if files {
+			l.giveUpSegment(l.sealed[i].base, now)
+		}
 	}
 	for i := range n {
-		l.giveUpSnapshot(l.sealed[i].base, now)
+		if files {
+			l.giveUpSnapshot(l.sealed[i].base, now)
+		}
 	}
 	l.sealed = l.sealed[n:]
 	return rolledAt

@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -328,6 +329,21 @@ func TestSTO04FutureTimestamp(t *testing.T) {
 		now = startTime + 10*day + 60_001
 		if retain(l, now); l.LogStartOffset() != 4 || l.LogEndOffset() != 4 {
 			t.Errorf("after 10 days: offsets %d to %d, want 4 to 4", l.LogStartOffset(), l.LogEndOffset())
+		}
+	}
+}
+
+// What is foreseen of old segments is what then happens to them.
+func TestForeseeOldSegments(t *testing.T) {
+	for seed := range uint64(20) {
+		l := randomLog(t, rand.New(rand.NewPCG(seed, 8)))
+		l.config.RetentionBytes, l.config.RetentionMillis, l.config.Delete = int(seed)*200, kafka.Millis(seed)*50, true
+		for _, after := range []kafka.Timestamp{0, 500, 10_000} {
+			foreseen := l.Clone(l.disk.Clone()).ForeseeOldSegments(l.LogEndOffset(), startTime+after)
+			done := l.Clone(l.disk.Clone()).DeleteOldSegments(l.LogEndOffset(), startTime+after)
+			if diff := cmp.Diff(done, foreseen); diff != "" {
+				t.Errorf("seed %d, T+%d (-done +foreseen):\n%s", seed, after, diff)
+			}
 		}
 	}
 }

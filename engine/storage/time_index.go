@@ -3,7 +3,6 @@ package storage
 import (
 	"encoding/binary"
 	"fmt"
-	"sort"
 
 	"loglab/engine/kafka"
 )
@@ -74,13 +73,18 @@ func ParseTimeIndex(b []byte, base kafka.Offset) ([]TimeEntry, error) {
 }
 
 // lookupTime gives the entry with the greatest timestamp ≤ target and its number in the file. If
-// there is none, it gives the start of the segment without a timestamp and -1.
+// there is none, it gives the start of the segment without a timestamp and -1. The steps of the search are
+// added to way, unless that is nil.
 //
 // Source: TimeIndex.lookup.
-func lookupTime(b []byte, base kafka.Offset, target kafka.Timestamp) (TimeEntry, int) {
-	i := sort.Search(len(b)/timeEntrySize, func(i int) bool {
-		return timeEntryAt(b, base, i).Timestamp > target
-	}) - 1
+func lookupTime(b []byte, base kafka.Offset, target kafka.Timestamp, way *[]SearchStep) (TimeEntry, int) {
+	i := floor(len(b)/timeEntrySize, target, func(i int) kafka.Timestamp { return timeEntryAt(b, base, i).Timestamp }, way)
+	if way != nil {
+		for n := range *way {
+			e := timeEntryAt(b, base, (*way)[n].Middle)
+			(*way)[n].Offset, (*way)[n].Timestamp = e.Offset, e.Timestamp
+		}
+	}
 	if i < 0 {
 		return TimeEntry{Timestamp: kafka.NoTimestamp, Offset: base}, -1
 	}

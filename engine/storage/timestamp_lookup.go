@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"fmt"
+
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 )
@@ -40,52 +42,96 @@ type TimestampLookup struct {
 //
 // Source: UnifiedLog.fetchOffsetByTimestamp, LogSegment.findOffsetByTimestamp.
 func (l *Log) OffsetForTimestamp(target kafka.Timestamp) (TimestampLookup, error) {
-	found := TimestampLookup{
-		Offset:           kafka.NoOffset,
-		Timestamp:        kafka.NoTimestamp,
-		LeaderEpoch:      kafka.NoLeaderEpoch,
-		SegmentBase:      kafka.NoOffset,
-		TimeEntryNumber:  -1,
-		IndexEntryNumber: -1,
-	}
+	found := noTimestamp()
 	for i := 0; i <= len(l.sealed); i++ {
 		if s := l.segmentAt(i); s.largestTimestamp() >= target {
-			err := l.searchTimestamp(s, target, &found)
-			return found, err
+			err := locateTimestamp(l.disk.Bytes(s.log), l.disk.Bytes(s.offsetIndex), l.disk.Bytes(s.timeIndex), s.base, l.logStartOffset, target, &found, nil)
+			if err != nil {
+				return found, l.damaged(s, found.Position, err)
+			}
+			return found, nil
 		}
 	}
 	return found, nil
 }
 
-// searchTimestamp looks for the target in one segment.
+// noTimestamp is the answer where no record is found.
+func noTimestamp() TimestampLookup {
+	return TimestampLookup{
+		Offset: kafka.NoOffset, Timestamp: kafka.NoTimestamp, LeaderEpoch: kafka.NoLeaderEpoch, SegmentBase: kafka.NoOffset,
+		TimeEntryNumber: -1, IndexEntryNumber: -1,
+	}
+}
+
+// locateTimestamp looks for the target in one segment's files. The error is that of [record.Parse] or of a
+// scan at found.Position. The way is noted in way, unless that is nil.
 //
-// Source: FileRecords.searchForTimestamp.
-func (l *Log) searchTimestamp(s *segment, target kafka.Timestamp, found *TimestampLookup) error {
-	found.SegmentBase = s.base
-	found.TimeEntry, found.TimeEntryNumber = lookupTime(l.disk.Bytes(s.timeIndex), s.base, target)
-	start := max(found.TimeEntry.Offset, l.logStartOffset)
-	found.IndexEntry, found.IndexEntryNumber = lookupOffset(l.disk.Bytes(s.offsetIndex), s.base, start, nil)
+// Source: LogSegment.findOffsetByTimestamp, FileRecords.searchForTimestamp.
+func locateTimestamp(log, index, timeIndex []byte, base, logStart kafka.Offset, target kafka.Timestamp, found *TimestampLookup, way *FoundTimestamp) error {
+	var times, offsets *[]SearchStep
+	if way != nil {
+		times, offsets = &way.TimeSearch, &way.Search
+	}
+	found.SegmentBase = base
+	found.TimeEntry, found.TimeEntryNumber = lookupTime(timeIndex, base, target, times)
+	found.IndexEntry, found.IndexEntryNumber = lookupOffset(index, base, max(found.TimeEntry.Offset, logStart), offsets)
 	found.Position = found.IndexEntry.Position
-	bytes := l.disk.Bytes(s.log)
-	for found.Position < len(bytes) {
-		batch, err := record.Parse(bytes[found.Position:])
+	for found.Position < len(log) {
+		batch, err := record.Parse(log[found.Position:])
 		if err != nil {
-			return l.damaged(s, found.Position, err)
+			return err
 		}
 		found.BatchesScanned++
+		if way != nil {
+			way.Scanned = append(way.Scanned, batch)
+		}
 		if batch.MaxTimestamp >= target {
 			scan := batch.Scan()
 			for scan.Next() {
-				if r := scan.Record(); r.Timestamp >= target && r.Offset >= l.logStartOffset {
+				if r := scan.Record(); r.Timestamp >= target && r.Offset >= logStart {
 					found.Offset, found.Timestamp, found.LeaderEpoch = r.Offset, r.Timestamp, batch.PartitionLeaderEpoch
 					return nil
 				}
 			}
 			if err := scan.Err(); err != nil {
-				return l.damaged(s, found.Position, err)
+				return err
 			}
 		}
 		found.Position += batch.Size()
 	}
 	return nil
+}
+
+// FoundTimestamp is how the first record from a time on is found, step by step.
+type FoundTimestamp struct {
+	TimestampLookup
+	// Segment is the place of the segment in the list that was searched; -1 if none has such a record.
+	Segment int
+	// TimeSearch is the binary search in the segment's time index, and Search that in its offset index for the
+	// offset that the time index gave; each is empty if the index is.
+	TimeSearch, Search []SearchStep
+	// Scanned are the batches that were looked at, the one with the answer last. They share the segment's bytes.
+	Scanned []record.Batch
+}
+
+// FindTimestamp goes the way of [Log.OffsetForTimestamp] through segments as they were at one moment, the oldest
+// first, and notes it. logStart is the log start offset then. An error means that a segment holds something that is
+// not a batch.
+//
+// Simplified: a segment whose records have no timestamps is passed over. Kafka takes the time at which its file was
+// last written for it.
+func FindTimestamp(segments []Segment, logStart kafka.Offset, target kafka.Timestamp) (FoundTimestamp, error) {
+	found := FoundTimestamp{TimestampLookup: noTimestamp(), Segment: -1}
+	for i, s := range segments {
+		if s.LargestTimestamp < target {
+			continue
+		}
+		found.Segment = i
+		err := locateTimestamp(s.Bytes, s.OffsetIndex, s.TimeIndex, s.BaseOffset, logStart, target, &found.TimestampLookup, &found)
+		if err != nil {
+			return found, fmt.Errorf("%s at byte %d: %w", SegmentFileName(s.BaseOffset, LogSuffix), found.Position, err)
+		}
+		return found, nil
+	}
+	return found, nil
 }

@@ -141,7 +141,7 @@ func TestTimeIndexBytes(t *testing.T) {
 		{startTime + 900, TimeEntry{startTime + 900, 151}, 1},
 	}
 	for _, l := range lookups {
-		if got, number := lookupTime(b, 100, l.target); got != l.want || number != l.number {
+		if got, number := lookupTime(b, 100, l.target, nil); got != l.want || number != l.number {
 			t.Errorf("lookup %d: %v number %d, want %v number %d", l.target, got, number, l.want, l.number)
 		}
 	}

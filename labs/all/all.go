@@ -8,6 +8,7 @@ import (
 	"loglab/labs/partitions"
 	"loglab/labs/rebalance"
 	"loglab/labs/replication"
+	"loglab/labs/segments"
 )
 
 // list holds every lab in the order of the home page.
@@ -16,6 +17,7 @@ var list = []*labs.Lab{
 	offsets.Lab(),
 	rebalance.Lab(),
 	replication.Lab(),
+	segments.Lab(),
 }
 
 // Labs gives every lab in the order of the home page.

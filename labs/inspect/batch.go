@@ -30,9 +30,17 @@ func (l Log) Batch(in *view.Inspector, at Location) {
 		d.Caption = "The batch: its header and its compressed records"
 		d.fields(ofRecord(fields, -1), 0)
 		in.Anatomies = []view.Anatomy{d.done(), recordAnatomy(at)}
+		if at.Index < 0 {
+			in.Anatomies = in.Anatomies[:1]
+		}
 		return
 	}
 	d.fields(ofRecord(fields, -1), 0)
+	if at.Index < 0 {
+		d.Caption = "The batch’s header: the cleaner took its records and kept it"
+		in.Anatomies = []view.Anatomy{d.done()}
+		return
+	}
 	if at.Index > 0 {
 		d.gap(-1, fmt.Sprintf("… %s before it, %s …", kafka.Count(at.Index, "record"), kafka.Count(at.Record.Position, "byte")))
 	}
@@ -67,6 +75,9 @@ func checksum(b record.Batch) string {
 // recordLinks lead to the records of a batch around the one shown.
 func (l Log) recordLinks(at Location) []view.Link {
 	var links []view.Link
+	if at.Index < 0 {
+		return nil
+	}
 	n := int(at.Batch.RecordsCount)
 	from, to := around(n, at.Index)
 	if n == 1 {
@@ -78,7 +89,12 @@ func (l Log) recordLinks(at Location) []view.Link {
 		link.Inactive = link.Href == l.Address.String()
 		links = append(links, link)
 	}
-	for offset := at.Batch.BaseOffset + kafka.Offset(from); offset < at.Batch.BaseOffset+kafka.Offset(to); offset++ {
+	scanner := at.Batch.Scan()
+	for i := 0; i < to && scanner.Next(); i++ {
+		offset := scanner.Record().Offset // a batch that was cleaned has gaps
+		if i < from {
+			continue
+		}
 		add(fmt.Sprintf("batch-record-%d", offset), fmt.Sprint(offset), fmt.Sprintf("Show record %d of the batch", offset), offset, labs.BatchTarget)
 	}
 	add("open-record", fmt.Sprintf("record %d with its key", at.Record.Offset), "", at.Record.Offset, labs.RecordTarget)

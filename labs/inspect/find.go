@@ -11,7 +11,7 @@ import (
 
 // Find shows how a read finds an offset: the segment, the index entry, the batches from there.
 func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
-	in.Forms = append(in.Forms, l.findForm(offset))
+	in.Forms = append(in.Forms, l.wayForms(offset)...)
 	start, end := l.LogStartOffset, l.LogEndOffset
 	switch {
 	case offset < start:
@@ -30,7 +30,7 @@ func (l Log) Find(in *view.Inspector, offset kafka.Offset) {
 // search is what is searched in a log, and how its batches and segments are opened.
 func (l Log) search() Search {
 	return Search{
-		Name: l.Partition.String(), Segments: l.Segments, LogStartOffset: l.LogStartOffset,
+		Name: l.Partition.String(), Segments: l.Segments, LogStartOffset: l.LogStartOffset, Clock: sinceStart,
 		Batch: func(text string, b Found) view.Item {
 			return view.Item{Text: text, At: l.Target(labs.BatchTarget, b.Batch.BaseOffset).String()}
 		},

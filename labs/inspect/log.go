@@ -75,6 +75,24 @@ func (l Log) Locate(offset kafka.Offset) (at Location, ok bool) {
 	return Location{}, false
 }
 
+// LocateBatch finds the batch among whose offsets an offset is, with the record of that offset, or else its first one;
+// Index is -1 where it has none any more. Ok is false when there is no such batch.
+func (l Log) LocateBatch(offset kafka.Offset) (at Location, ok bool) {
+	if at, ok = l.Locate(offset); ok {
+		return at, true
+	}
+	found, ok, err := storage.Find(l.Segments, offset)
+	if err != nil || !ok {
+		return Location{}, false
+	}
+	batch := found.Scanned[len(found.Scanned)-1]
+	at = Location{Segment: l.Segments[found.Segment], Batch: batch, Position: found.Lookup.Position, Index: -1}
+	if scanner := batch.Scan(); scanner.Next() {
+		at.Record, at.Index = scanner.Record(), 0
+	}
+	return at, batch.BaseOffset <= offset
+}
+
 // batches gives the batches of a segment.
 func batches(s storage.Segment) []record.Batch {
 	var list []record.Batch

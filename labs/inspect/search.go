@@ -15,6 +15,7 @@ type Search struct {
 	Name           string // of the partition: "orders-0"
 	Segments       []storage.Segment
 	LogStartOffset kafka.Offset
+	Clock          func(kafka.Timestamp) string // how timestamps are written; nil: as numbers
 
 	// How a page opens what is found.
 	Batch   func(text string, b Found) view.Item
@@ -38,8 +39,12 @@ const (
 // Offset shows how a read finds an offset that the segments hold: the segment, the index entry, the batches from there.
 func (s Search) Offset(in *view.Inspector, offset kafka.Offset) {
 	found, ok, err := storage.Find(s.Segments, offset)
-	if err != nil || !ok {
-		panic(fmt.Sprintf("%s: offset %d below the log end is not found: %v", s.Name, offset, err))
+	if err != nil {
+		panic(fmt.Sprintf("%s: offset %d: %v", s.Name, offset, err))
+	}
+	if !ok {
+		in.AddFact("Answer", "no bytes: the cleaner took all from %d on", offset)
+		return
 	}
 	segment, lookup := s.Segments[found.Segment], found.Lookup
 	batch := found.Scanned[len(found.Scanned)-1]
@@ -48,7 +53,12 @@ func (s Search) Offset(in *view.Inspector, offset kafka.Offset) {
 	in.AddFact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
 	in.AddFact("Answer", "the batch of offsets %s at byte %s", Offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
 	if batch.BaseOffset < offset {
-		in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(int(offset-batch.BaseOffset), "record"), offset)
+		if before := recordsBefore(batch, offset); before > 0 {
+			in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(before, "record"), offset)
+		}
+	}
+	if batch.BaseOffset > offset {
+		in.AddFact("Gap", "no record has offset %d any more; the read goes on with the next batch", offset)
 	}
 	in.AddFact("Bytes read", "%s", bytesRead(0, len(found.Search), lookup.BatchesScanned, 0))
 	inSegment := without(segment, offset)
@@ -123,7 +133,7 @@ func without(s storage.Segment, offset kafka.Offset) storage.Lookup {
 func searchTable(caption string, steps []storage.SearchStep, offset kafka.Offset) view.Table {
 	t := view.Table{ID: "search", Caption: caption, Head: []string{"Entries left", "In the middle", "Its offset", "So"}, Mono: true}
 	for _, s := range steps {
-		t.Rows = append(t.Rows, stepRow(s.Low, s.High, s.Middle, int64(s.Offset), int64(offset), s.Above))
+		t.Rows = append(t.Rows, stepRow(s, fmt.Sprint(s.Offset), fmt.Sprint(offset)))
 	}
 	if len(steps) == 0 {
 		t.More = "The index has no entry."
@@ -132,12 +142,20 @@ func searchTable(caption string, steps []storage.SearchStep, offset kafka.Offset
 }
 
 // stepRow is one step of a binary search for the greatest number ≤ the target.
-func stepRow(low, high, middle int, found, target int64, above bool) view.Row {
-	so := fmt.Sprintf("≤ %d: go on after it", target)
-	if above {
-		so = fmt.Sprintf("> %d: go on before it", target)
+func stepRow(s storage.SearchStep, found, target string) view.Row {
+	so := fmt.Sprintf("≤ %s: go on after it", target)
+	if s.Above {
+		so = fmt.Sprintf("> %s: go on before it", target)
 	}
-	return Cells(Offsets(kafka.Offset(low), kafka.Offset(high-1)), fmt.Sprintf("entry %d", middle), fmt.Sprint(found), so)
+	return Cells(Offsets(kafka.Offset(s.Low), kafka.Offset(s.High-1)), fmt.Sprintf("entry %d", s.Middle), found, so)
+}
+
+// recordsBefore counts the records of a batch below an offset.
+func recordsBefore(b record.Batch, offset kafka.Offset) (n int) {
+	for s := b.Scan(); s.Next() && s.Record().Offset < offset; {
+		n++
+	}
+	return n
 }
 
 // scanTable shows the batches that were looked at, from a position on; the last one is where the scan ended.

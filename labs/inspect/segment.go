@@ -32,7 +32,7 @@ func (l Log) Segment(in *view.Inspector, index int) {
 	}{{storage.LogSuffix, len(s.Bytes)}, {storage.OffsetIndexSuffix, len(s.OffsetIndex)}, {storage.TimeIndexSuffix, len(s.TimeIndex)}} {
 		in.Facts = append(in.Facts, view.Fact{Name: file.suffix, Value: fmt.Sprintf("%s, %s", storage.SegmentFileName(s.BaseOffset, file.suffix), kafka.Count(file.bytes, "byte"))})
 	}
-	in.Forms = append(in.Forms, l.findForm(s.BaseOffset))
+	in.Forms = append(in.Forms, l.wayForms(s.BaseOffset)...)
 	if seq := l.rollEvent(s.BaseOffset); seq != 0 {
 		in.Chain = labs.Causes(l.Frame.Frame, seq, CausesShown)
 	}
@@ -64,10 +64,15 @@ func (l Log) findForm(offset kafka.Offset) view.Form {
 	if l.Broker != "" {
 		name += "@" + string(l.Broker)
 	}
-	hidden := append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: fmt.Sprintf("%s:%s:", labs.FindTarget, name)})
+	return l.wayForm("find", fmt.Sprintf("%s:%s:", labs.FindTarget, name), view.Field{Label: "Find offset", Value: fmt.Sprint(offset), Max: int(l.LogEndOffset)})
+}
+
+// wayForm asks for a way into the log.
+func (l Log) wayForm(id, to string, field view.Field) view.Form {
+	field.ID, field.Name, field.Kind = id+"-offset", "at", view.Number
 	return view.Form{
-		ID: "find", Action: l.Address.Path() + "#inspector", Hidden: hidden, Submit: "Find", Go: "replace",
-		Fields: []view.Field{{ID: "find-offset", Name: "at", Label: "Find offset", Kind: view.Number, Value: fmt.Sprint(offset), Max: int(l.LogEndOffset)}},
+		ID: id, Action: l.Address.Path() + "#inspector", Submit: "Find", Go: "replace", Fields: []view.Field{field},
+		Hidden: append(labs.HiddenParams(l.Address, "at", "why"), view.Param{Name: "at", Value: to}),
 	}
 }
 

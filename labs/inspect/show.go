@@ -23,7 +23,8 @@ type Parts struct {
 	Node      func(in *view.Inspector, node kafka.NodeID) bool
 	Group     func(in *view.Inspector, id string) bool
 	Partition func(in *view.Inspector, tp kafka.TopicPartition) bool
-	Tick      func(in *view.Inspector, tick int) bool // nil: the lab shows none
+	Tick      func(in *view.Inspector, tick int) bool       // nil: the lab shows none
+	Named     func(in *view.Inspector, at labs.Target) bool // a file or a mark of a partition; nil: the lab shows none
 	Record    func(in *view.Inspector, log Log, at Location)
 }
 
@@ -45,7 +46,9 @@ func (f Frame) Open(parts Parts) *view.Inspector {
 		ok = parts.Partition(in, at.Partition)
 	case labs.TickTarget:
 		ok = parts.Tick != nil && parts.Tick(in, int(at.Number))
-	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
+	case labs.FileTarget, labs.MarkTarget:
+		ok = parts.Named != nil && at.Partition == kafka.TopicPartition{Topic: f.Topic} && parts.Named(in, at)
+	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget, labs.TimeTarget:
 		if log, found := f.LogOf(at.Partition); found && at.Node == "" {
 			ok = log.Show(in, at, func(found Location) { parts.Record(in, log, found) })
 		}
@@ -69,8 +72,11 @@ func (f Frame) LogOf(tp kafka.TopicPartition) (log Log, ok bool) {
 
 // titleOf is a target as a title.
 func titleOf(at labs.Target) string {
-	if at.Kind == labs.FindTarget {
+	switch at.Kind {
+	case labs.FindTarget:
 		return fmt.Sprintf("Find offset %d in %s%s", at.Number, at.Partition, on(at))
+	case labs.TimeTarget:
+		return fmt.Sprintf("Find the first record from %s ms into the run on, in %s", kafka.Thousands(at.Number), at.Partition)
 	}
 	node := at.Node
 	if !isNode(at) {
@@ -95,7 +101,7 @@ func on(at labs.Target) string {
 // NotThere says that there is nothing of what the address points at.
 func NotThere(in *view.Inspector, a labs.Address) {
 	what := strings.ReplaceAll(a.At.String(), ":", " ")
-	if a.At.Kind == labs.FindTarget {
+	if a.At.Kind == labs.FindTarget || a.At.Kind == labs.TimeTarget {
 		what = "partition " + a.At.Partition.String()
 	}
 	in.Facts = []view.Fact{{Name: "Not there", Value: fmt.Sprintf("At tick %d there is no %s.", a.T, what)}}
@@ -107,6 +113,15 @@ func (l Log) Show(in *view.Inspector, at labs.Target, record func(Location)) (ok
 	case labs.FindTarget:
 		l.Find(in, kafka.Offset(at.Number))
 		return true
+	case labs.TimeTarget:
+		l.FindTime(in, kafka.Millis(at.Number))
+		return true
+	case labs.BatchTarget:
+		found, ok := l.LocateBatch(kafka.Offset(at.Number))
+		if ok {
+			l.Batch(in, found)
+		}
+		return ok
 	case labs.SegmentTarget:
 		for i, segment := range l.Segments {
 			if segment.BaseOffset == kafka.Offset(at.Number) {
@@ -116,12 +131,11 @@ func (l Log) Show(in *view.Inspector, at labs.Target, record func(Location)) (ok
 		}
 		return false
 	}
+	if at.Kind != labs.RecordTarget {
+		return false
+	}
 	found, ok := l.Locate(kafka.Offset(at.Number))
-	switch {
-	case !ok:
-	case at.Kind == labs.BatchTarget:
-		l.Batch(in, found)
-	default:
+	if ok {
 		record(found)
 	}
 	return ok

@@ -20,7 +20,7 @@ func inspectAt(l *layout) *view.Inspector {
 		ok = inspectFrame(l.Frame).Message(in, uint64(at.Number))
 	case labs.NodeTarget:
 		ok = inspectNode(l.Frame, in, at.Node)
-	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget:
+	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget, labs.TimeTarget:
 		index := int(at.Partition.Partition)
 		if at.Partition.Topic == topic && index < len(l.View.Partitions) && at.Node == "" {
 			log := inspectLog(l.Frame, l.View.Partitions[index])

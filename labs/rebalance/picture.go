@@ -179,7 +179,7 @@ func (l *layout) costs() (title string, list []view.Count) {
 
 // seconds writes a number of ticks as a time.
 func (l *layout) seconds(ticks int) string {
-	ms := kafka.Millis(ticks) * l.Address.Lab.TickMillis
+	ms := kafka.Millis(ticks) * l.Address.TickMillis()
 	if ms%1000 == 0 {
 		return fmt.Sprintf("%d s", ms/1000)
 	}

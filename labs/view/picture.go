@@ -10,6 +10,7 @@ type Picture struct {
 	Members     []Member
 	MoreMembers string // members not drawn, in words; empty: all are
 	Strips      []Strip
+	Disk        *Disk     // nil: no files
 	Machine     *Machine  // nil: no states of anything
 	Timeline    *Timeline // nil: nothing over time
 	Cluster     *Cluster  // nil: no brokers beside each other
@@ -105,7 +106,10 @@ type Cell struct {
 	Acknowledged bool   // its producer was told that it is written
 	Lost         bool   // it was acknowledged, and its leader does not have it
 	Again        bool   // it stands in the log more than once
-	Gone         bool   // cut off in the tick shown
+	Gone         bool   // cut off in the tick shown, or taken by the cleaning shown
+	Tombstone    bool   // it has no value: in a compacted log that deletes its key
+	Below        bool   // it is on the disk below the log start offset: nobody can read it
+	Hole         string // offsets between it and the one before that no record has any more, in short; empty: none
 	Selected     bool
 	Differs      bool
 }
@@ -128,6 +132,8 @@ const (
 	Committed     FlagKind = "committed"
 	Position      FlagKind = "position"
 	HighWatermark FlagKind = "watermark"
+	Cleaned       FlagKind = "cleaned"     // up to here the cleaner has come
+	Uncleanable   FlagKind = "uncleanable" // from here on the cleaner may not go now
 	LogEnd        FlagKind = "end"
 )
 

@@ -93,6 +93,9 @@ func cellClass(c view.Cell) string {
 	names.add("again", c.Again)
 	names.add("stage-"+c.Stage, c.Stage != "")
 	names.add("gone", c.Gone)
+	names.add("tombstone", c.Tombstone)
+	names.add("below", c.Below)
+	names.add("hole", c.Hole != "")
 	names.add("new", c.New)
 	names.add("selected", c.Selected)
 	names.add("differs", c.Differs)
@@ -103,6 +106,9 @@ func cellClass(c view.Cell) string {
 func cellData(c view.Cell) templ.OrderedAttributes {
 	if c.Stage != "" {
 		return templ.OrderedAttributes{{Key: "data-word", Value: c.Word}}
+	}
+	if c.Hole != "" {
+		return templ.OrderedAttributes{{Key: "data-offset", Value: c.Offset}, {Key: "data-hole", Value: c.Hole}}
 	}
 	return templ.OrderedAttributes{{Key: "data-offset", Value: c.Offset}}
 }

@@ -1,0 +1,104 @@
+package segments
+
+import (
+	"fmt"
+
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// clockAhead is by how much a button sets the producer’s clock ahead.
+const clockAhead = 240 * 3_600_000
+
+// actions adds the commands that make sense now.
+func (l *layout) actions(p *view.Page) {
+	add := func(id, text string, cmd command.Command, warn bool) {
+		labs.AddAction(p, l.Address, id, text, cmd, warn)
+	}
+	labs.AddActionGroup(p, "Producer "+string(producer))
+	l.producerActions(add)
+	labs.AddActionGroup(p, "Broker "+string(server))
+	l.brokerActions(add)
+	if r, ok := l.away(); ok {
+		labs.AddActionGroup(p, "Reader "+string(reader))
+		if r.alive {
+			add("do-leave", "The reader leaves", command.Leave{Node: reader}, false)
+		} else {
+			add("do-start-reader", "The reader starts", startReader, false)
+		}
+	}
+	labs.AddActionGroup(p, "Time")
+	for _, span := range []struct {
+		name   string
+		millis kafka.Millis
+	}{{"1 min", 60_000}, {"5 min", 300_000}, {"1 h", 3_600_000}} {
+		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
+	}
+	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
+}
+
+// adder adds the control that gives a command.
+type adder func(id, text string, cmd command.Command, warn bool)
+
+// producerActions are the commands for the producer in its state.
+func (l *layout) producerActions(add adder) {
+	p := l.View.Producers[0]
+	if !p.Alive || p.Paused {
+		return
+	}
+	add("do-produce", "Produce A", command.Produce{Producer: p.ID, Key: keyName(0), Default: true}, false)
+	add("do-tombstone", "Delete A", command.Produce{Producer: p.ID, Key: keyName(0), Tombstone: true}, false)
+	if l.Address.Values.Int("rate") > 0 {
+		if p.Sending {
+			add("do-stop-sending", "Stop writing", command.StopSending{Producer: p.ID}, false)
+		} else {
+			add("do-start-sending", "Go on writing", command.StartSending{Producer: p.ID}, false)
+		}
+	}
+	if p.Skew == 0 {
+		add("do-skew", "Clock 10 days ahead", command.Skew{Node: p.ID, Skew: clockAhead}, true)
+	} else {
+		add("do-skew", "Clock right", command.Skew{Node: p.ID}, false)
+	}
+}
+
+// brokerActions are the commands for the broker in its state.
+func (l *layout) brokerActions(add adder) {
+	switch {
+	case !l.up():
+		add("do-start", "Start b1", command.Start{Node: server}, false)
+		return
+	case l.broker.Paused:
+		add("do-resume", "Resume b1", command.Resume{Node: server}, false)
+		return
+	}
+	add("do-check", "Check retention now", checkRetention, false)
+	add("do-clean", "Run the cleaner now", runCleaner, false)
+	add("do-power", "Power loss b1", powerLoss, true)
+	add("do-kill", "Kill b1", command.Kill{Node: server}, true)
+	add("do-stop", "Shut down b1", command.ShutDown{Node: server}, false)
+}
+
+// forms are the commands with something to choose.
+func (l *layout) forms() []view.Form {
+	line := func(id, label, value, help string) view.Field {
+		return view.Field{ID: id, Name: "do", Label: label, Kind: view.Line, Value: value, Help: help}
+	}
+	const quoted = "with spaces in double quotes"
+	hidden := func(text string) []view.Param {
+		return append(labs.CommandParams(l.Address), view.Param{Name: "do", Value: fmt.Sprintf("%d:", l.Address.T)}, view.Param{Name: "do", Value: text})
+	}
+	form := func(id, title, submit, text string, fields ...view.Field) view.Form {
+		return view.Form{ID: id, Title: title, Action: l.Address.Path(), Submit: submit, Go: "push", Fields: fields, Hidden: hidden(text)}
+	}
+	return []view.Form{
+		form("produce", "A record of your own", "Produce", "produce p0 * *", line("produce-key", "Key", keyName(0), quoted), line("produce-value", "Value", "1", quoted)),
+		form("tombstone", "Delete a key", "Delete", "tombstone p0 *", line("tombstone-key", "Key", keyName(0), quoted)),
+		form("delete-records", "Delete records", "Delete", "delete-records "+partition.String()+" @*", view.Field{
+			ID: "delete-offset", Name: "do", Label: "Below offset", Kind: view.Number, Value: fmt.Sprint(l.log.HighWatermark), Max: int(max(l.log.HighWatermark, 1)),
+			Help: "the log begins there at once",
+		}),
+	}
+}

@@ -1,0 +1,303 @@
+package segments
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// layout is a frame with what the parts of the page share.
+type layout struct {
+	labs.Frame
+	config  storage.Config
+	log     engine.LogView
+	open    bool              // the broker runs and has opened the log
+	upkeep  engine.UpkeepView // where open
+	broker  engine.BrokerView
+	files   []engine.DiskFile
+	batches []placed        // of the whole log, oldest first
+	window  window          // lines that are drawn
+	grew    kafka.Offset    // the first offset that was written in the tick shown; at the log end: none was
+	rolled  []kafka.Offset  // base offsets of segments that began in it
+	newest  journal.Event   // of those of the log that change more than its end
+	state   map[string]keys // what readers see, by key; only looked up
+	names   []string        // its keys, sorted
+	seen    int             // records that can be read
+	gone    []gone          // segments whose files wait to be removed, by base offset
+	looked  []lookedAt      // what checks of retention would do
+}
+
+// placed is a batch at its place.
+type placed struct {
+	record.Batch
+	segment  int // its place among the log’s
+	position int // of its first byte in the .log file
+}
+
+func newLayout(f labs.Frame) *layout {
+	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0]}
+	l.upkeep, l.open = f.Cluster.Upkeep(serverID, partition)
+	l.files = f.Cluster.Files(serverID, partition)
+	l.findGone()
+	l.findBatches()
+	l.findNews()
+	l.readKeys()
+	l.window = l.findWindow()
+	return l
+}
+
+func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
+
+// up says whether the broker’s process runs.
+func (l *layout) up() bool { return l.broker.Up() }
+
+// clock is the broker’s clock.
+func (l *layout) clock() kafka.Timestamp { return engine.StartTime + kafka.Timestamp(l.View.Now) }
+
+// findBatches reads the headers of all batches.
+func (l *layout) findBatches() {
+	for i, s := range l.log.Segments {
+		position := 0
+		for data := s.Bytes; ; {
+			b, err := record.Parse(data)
+			if errors.Is(err, record.ErrEnd) {
+				break
+			}
+			if err != nil {
+				panic(fmt.Sprintf("segment %d: %v", s.BaseOffset, err))
+			}
+			l.batches = append(l.batches, placed{b, i, position})
+			position += b.Size()
+			data = data[b.Size():]
+		}
+	}
+}
+
+// findNews finds what was written in the tick shown, and the newest that happened to the log.
+func (l *layout) findNews() {
+	l.grew = l.log.LogEndOffset
+	for e := range l.Cluster.Journal().Of(l.tick()) {
+		switch b := e.Body.(type) {
+		case journal.BatchAppended:
+			if b.TopicPartition == partition {
+				l.grew = min(l.grew, b.BaseOffset)
+			}
+		case journal.SegmentRolled:
+			if b.TopicPartition == partition {
+				l.rolled = append(l.rolled, b.Base)
+			}
+		}
+	}
+	for e := range l.Cluster.Journal().Backward() {
+		if ofLog(e.Body) {
+			l.newest = e
+			break
+		}
+	}
+}
+
+// ofLog says whether an event changes what is on the disk of the log.
+func ofLog(b journal.Body) bool {
+	switch b := b.(type) {
+	case journal.BatchAppended:
+		return b.TopicPartition == partition
+	case journal.SegmentsDeleted:
+		return b.TopicPartition == partition
+	case journal.LogCleaned:
+		return b.TopicPartition == partition
+	case journal.LogStartOffsetMoved:
+		return b.TopicPartition == partition
+	case journal.LogOpened:
+		return b.TopicPartition == partition
+	}
+	return false
+}
+
+// cleaned gives the last cleaning while nothing newer has happened to the log, or it was in the tick shown.
+func (l *layout) cleaned() (e journal.Event, b journal.LogCleaned, ok bool) {
+	if b, ok = l.newest.Body.(journal.LogCleaned); ok {
+		return l.newest, b, true
+	}
+	for e := range l.Cluster.Journal().Of(l.tick()) {
+		if c, is := e.Body.(journal.LogCleaned); is && c.TopicPartition == partition {
+			return e, c, true
+		}
+	}
+	return e, b, false
+}
+
+// records gives the records of a batch, up to most of them.
+func records(b record.Batch, most int) (list []record.Record) {
+	for s := b.Scan(); len(list) < most && s.Next(); {
+		list = append(list, s.Record())
+	}
+	return list
+}
+
+// active gives the segment that takes the appends.
+func (l *layout) active() storage.Segment { return l.log.Segments[len(l.log.Segments)-1] }
+
+// cleanEnd is where the part of the log ends that was cleaned, exclusive.
+func (l *layout) cleanEnd() kafka.Offset {
+	if !l.open || l.upkeep.CleanedTo == kafka.NoOffset {
+		return l.log.LogStartOffset
+	}
+	return l.upkeep.CleanedTo
+}
+
+// eventWord begins the value of a record that the producer made up.
+const eventWord = "event "
+
+// plain writes bytes as text without quotes, where they are text.
+func plain(b []byte) string {
+	text := record.Printable(b)
+	if unquoted, ok := strings.CutPrefix(text, `"`); ok {
+		return strings.TrimSuffix(unquoted, `"`)
+	}
+	return text
+}
+
+// shortValue is a record’s value in a cell: the number of its event, or else its beginning.
+func shortValue(r record.Record) string {
+	if r.Value == nil {
+		return "∅"
+	}
+	return labs.Narrow(strings.TrimRight(strings.TrimPrefix(plain(r.Value), eventWord), "."), 4)
+}
+
+// keyText writes a key in words; long ones are cut.
+func keyText(key []byte) string {
+	if key == nil {
+		return "no key"
+	}
+	return labs.Narrow(plain(key), 24)
+}
+
+// valueText writes a value in words; long ones are cut.
+func valueText(value []byte) string {
+	if value == nil {
+		return "deleted (a tombstone)"
+	}
+	return labs.Narrow(strings.TrimRight(plain(value), "."), 24)
+}
+
+// keyColor is the colour of a key: one of the first letters has that of its place.
+func keyColor(key []byte) int {
+	switch {
+	case key == nil:
+		return 0
+	case len(key) == 1 && key[0] >= 'A' && key[0] <= 'Z':
+		return int(key[0]-'A')%8 + 1
+	}
+	h := fnv.New32a()
+	h.Write(key)
+	return int(h.Sum32()%8) + 1
+}
+
+// tickOf gives the tick in which a moment falls: of the run, now or to come.
+func (l *layout) tickOf(at kafka.Millis) int { return l.TickAfter(at) }
+
+// when says in which tick something comes, and after how long.
+func (l *layout) when(at kafka.Millis) string {
+	return fmt.Sprintf("tick %d, in %s", l.tickOf(at), labs.Span(max(at-l.View.Now, 0)))
+}
+
+// fileBase gives the base offset that a file of a segment is named after, and the rest of its name.
+func fileBase(name string) (base kafka.Offset, suffix string, ok bool) {
+	digits, rest, found := strings.Cut(name, ".")
+	if !found || len(digits) != 20 {
+		return 0, "", false
+	}
+	var n int64
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, "", false
+		}
+		n = n*10 + int64(d-'0')
+	}
+	return kafka.Offset(n), "." + rest, true
+}
+
+// fileOrder is the order in which the files of a segment are listed.
+var fileOrder = []string{storage.LogSuffix, storage.OffsetIndexSuffix, storage.TimeIndexSuffix, storage.TransactionIndexSuffix, storage.ProducerSnapshotSuffix}
+
+// byKind sorts the files of a segment.
+func byKind(files []engine.DiskFile) {
+	place := func(f engine.DiskFile) int {
+		_, suffix, _ := fileBase(f.Name)
+		return slices.Index(fileOrder, strings.TrimSuffix(suffix, storage.DeletedSuffix))
+	}
+	slices.SortStableFunc(files, func(a, b engine.DiskFile) int { return place(a) - place(b) })
+}
+
+// findGone finds the segments whose files wait to be removed, by base offset.
+func (l *layout) findGone() {
+	until := map[string]kafka.Millis{} // of files, by path; only looked up
+	if l.open {
+		for _, d := range l.upkeep.Deleted {
+			until[d.Path] = kafka.Millis(d.RemovedAt - engine.StartTime)
+		}
+	}
+	for _, f := range l.files {
+		base, suffix, ok := fileBase(f.Name)
+		if !ok || !strings.HasSuffix(suffix, storage.DeletedSuffix) {
+			continue
+		}
+		if n := len(l.gone); n == 0 || l.gone[n-1].base != base {
+			g := gone{base: base, until: atStart}
+			if at, known := until[partition.String()+"/"+f.Name]; known {
+				g.until = at
+			}
+			l.gone = append(l.gone, g)
+		}
+		g := &l.gone[len(l.gone)-1]
+		g.files = append(g.files, f)
+		if suffix == storage.LogSuffix+storage.DeletedSuffix {
+			g.bytes = f.Bytes
+		}
+	}
+	for i := range l.gone {
+		byKind(l.gone[i].files)
+	}
+}
+
+// atStart stands for the time at which the files of a deleted segment go when the broker does not run: as it starts.
+const atStart kafka.Millis = -1
+
+// gone is a segment that is no more part of the log, and still on the disk.
+type gone struct {
+	base  kafka.Offset
+	bytes []byte // of its .log file
+	files []engine.DiskFile
+	until kafka.Millis // when its files go; atStart: when the broker starts
+}
+
+// target names something in the partition.
+func target(kind labs.TargetKind, number kafka.Offset) labs.Target {
+	return labs.Target{Kind: kind, Partition: partition, Number: int64(number)}
+}
+
+// named names a file or a mark of the partition.
+func named(kind labs.TargetKind, name string) labs.Target {
+	return labs.Target{Kind: kind, Partition: partition, Name: name}
+}
+
+// fileItem draws a file with its size.
+func fileItem(f engine.DiskFile) view.Item {
+	_, suffix, _ := fileBase(f.Name)
+	item := view.Item{Text: fmt.Sprintf("%s %s B", suffix, kafka.Thousands(len(f.Bytes))), At: named(labs.FileTarget, f.Name).String(), Label: "file " + f.Name}
+	if f.Synced < len(f.Bytes) {
+		item.Mark, item.Label = "unsynced", fmt.Sprintf("file %s, %s not synced", f.Name, kafka.Count(len(f.Bytes)-f.Synced, "byte"))
+	}
+	return item
+}

@@ -1,0 +1,374 @@
+package segments
+
+import (
+	"fmt"
+	"slices"
+
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/engine/storage"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// The commands that the reading and the buttons share.
+var (
+	checkRetention = command.CheckRetention{Node: server}
+	runCleaner     = command.RunCleaner{Node: server}
+	powerLoss      = command.PowerLoss{Node: server}
+	startReader    = command.Start{Node: reader}
+)
+
+// verdict is what the next check of retention would make of a segment if nothing else happened until then.
+type verdict struct {
+	goes bool
+	why  string
+}
+
+// lookedAt is what a check of retention at a time would do.
+type lookedAt struct {
+	at   kafka.Millis
+	list []verdict // by segment of now
+	done storage.Retention
+	ok   bool
+}
+
+// retention gives what a check at a time would do, by segment of now.
+func (l *layout) retention(at kafka.Millis) (list []verdict, done storage.Retention, ok bool) {
+	for _, looked := range l.looked {
+		if looked.at == at {
+			return looked.list, looked.done, looked.ok
+		}
+	}
+	list, done, ok = l.foresee(at)
+	l.looked = append(l.looked, lookedAt{at, list, done, ok})
+	return list, done, ok
+}
+
+func (l *layout) foresee(at kafka.Millis) (list []verdict, done storage.Retention, ok bool) {
+	done, ok = l.Cluster.RetentionAt(at, serverID, partition)
+	if !ok {
+		return nil, done, false
+	}
+	list = make([]verdict, len(l.log.Segments))
+	left := 0 // segments that earlier rules have taken
+	for _, check := range done.Checks {
+		for i, s := range check.Segments {
+			if left+i >= len(list) { // one that the rule before has begun
+				break
+			}
+			v := &list[left+i]
+			switch {
+			case i < check.Deleted:
+				*v = verdict{true, s.Why}
+			case s.Verdict == storage.SegmentBehind && v.why != "":
+			case check.Rule != storage.RetentionLogStart:
+				v.why = join(v.why, s.Why)
+			case v.why == "" && len(check.Segments) > 1 && s.Verdict != storage.SegmentBehind && l.log.LogStartOffset > l.log.Segments[0].BaseOffset:
+				v.why = s.Why
+			}
+		}
+		left += check.Deleted
+	}
+	return list, done, true
+}
+
+func join(a, b string) string {
+	switch {
+	case a == "" || a == b:
+		return b
+	case b == "":
+		return a
+	}
+	return a + "; " + b
+}
+
+// offRules says why rules of retention are not asked.
+func offRules(done storage.Retention) (list []string) {
+	for _, check := range done.Checks {
+		if check.Off != "" && !slices.Contains(list, check.Off) {
+			list = append(list, check.Off)
+		}
+	}
+	return list
+}
+
+// nextOf says what the next check makes of a segment, in a few words.
+func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
+	if !l.open || l.upkeep.NextRetention < 0 || l.cleans(l.upkeep.NextRetention) {
+		return "", false
+	}
+	list, _, ok := l.retention(l.upkeep.NextRetention)
+	at := slices.IndexFunc(l.log.Segments, func(s storage.Segment) bool { return s.BaseOffset == base })
+	if !ok || at < 0 || !list[at].goes || at == len(list)-1 && l.writing() {
+		return "", false
+	}
+	return fmt.Sprintf("goes with the check in %s", l.when(l.upkeep.NextRetention)), true
+}
+
+// readRetention says what a check of retention would do now, and what the next one would, and why the rest would stay.
+func (l *layout) readRetention() (list []view.Paragraph) {
+	onlyCompacts := l.config.Compact && !l.config.Delete && l.log.LogStartOffset <= l.log.Segments[0].BaseOffset
+	if !l.open || l.upkeep.NextRetention < 0 || onlyCompacts {
+		return nil
+	}
+	now, _, _ := l.retention(l.View.Now)
+	if !l.config.Compact && !l.broker.Paused {
+		list = append(list, l.readRetentionNow())
+	}
+	at := l.upkeep.NextRetention
+	verdicts, done, ok := l.retention(at)
+	if !ok || l.cleans(at) {
+		return list
+	}
+	by := "log.retention.check.interval.ms"
+	if l.config.Compact {
+		by = "with the cleaner, log.cleaner.backoff.ms"
+	}
+	head := fmt.Sprintf("The next check of retention, in %s (%s), ", l.when(at), by)
+	gone := count(verdicts)
+	until := ""
+	if gone == len(verdicts) && l.writing() {
+		until = "if nothing is written until then, "
+	}
+	switch {
+	case !l.config.Compact && gone == count(now) && gone == 0:
+		return append(list, say(head, "would leave all too: %s.", whyStays(verdicts[0], done)))
+	case gone == 0:
+		return append(list, say(head, "would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done)))
+	}
+	return append(list, say(head, "%swould take %s: %s; %s.", until, l.segmentNames(0, gone), verdicts[gone-1].why, l.restStays(verdicts, gone, done)))
+}
+
+// cleans says whether the cleaner would clean the log at a time: then it comes before retention, and segments change.
+func (l *layout) cleans(at kafka.Millis) bool {
+	c, ok := l.Cluster.CleanableAt(at, serverID, partition)
+	return ok && l.config.Compact && c.Eligible()
+}
+
+// count counts the segments that go.
+func count(verdicts []verdict) (n int) {
+	for _, v := range verdicts {
+		if v.goes {
+			n++
+		}
+	}
+	return n
+}
+
+// writing says whether the producer’s application goes on writing by itself.
+func (l *layout) writing() bool {
+	p := l.View.Producers[0]
+	return p.Alive && !p.Paused && p.Sending && l.Address.Values.Int("rate") > 0
+}
+
+// whyStays says why the oldest segment stays.
+func whyStays(v verdict, done storage.Retention) string {
+	why := v.why
+	for _, off := range offRules(done) {
+		why = join(why, off)
+	}
+	if why == "" {
+		return "no rule takes it"
+	}
+	return why
+}
+
+// restStays says of the first segment that stays why it does, and that newer ones wait for it.
+func (l *layout) restStays(verdicts []verdict, gone int, done storage.Retention) string {
+	if gone == len(verdicts) {
+		return fmt.Sprintf("as all segments go, an empty one begins at %d first, and the log begins there", done.LogStartTo)
+	}
+	text := fmt.Sprintf("segment %d stays: %s", l.log.Segments[gone].BaseOffset, whyStays(verdicts[gone], done))
+	if gone+1 < len(verdicts) {
+		text += ", and newer ones never go before it"
+	}
+	return text
+}
+
+// segmentNames lists segments by their base offsets, at most a few.
+func (l *layout) segmentNames(from, to int) string {
+	const most = 4
+	text := "segment "
+	if to-from > 1 {
+		text = "segments "
+	}
+	for i := from; i < to; i++ {
+		if i-from == most {
+			return text + fmt.Sprintf(" and %d more", to-i)
+		}
+		if i > from {
+			text += ", "
+		}
+		text += fmt.Sprint(l.log.Segments[i].BaseOffset)
+	}
+	return text
+}
+
+// readRetentionNow says what a check right now would take, with a link that does it.
+func (l *layout) readRetentionNow() view.Paragraph {
+	verdicts, done, ok := l.retention(l.View.Now)
+	if !ok {
+		return nil
+	}
+	head, gone := "If the check of retention ran now, ", count(verdicts)
+	if gone == 0 {
+		return say(head, "it would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done))
+	}
+	bytes := 0
+	for _, s := range l.log.Segments[:gone] {
+		bytes += len(s.Bytes)
+	}
+	return append(say(head, "%s would go at once, %s: %s; %s. The log would begin at %d and keep %s: ", l.segmentNames(0, gone), kafka.Count(bytes, "byte"), verdicts[gone-1].why,
+		l.restStays(verdicts, gone, done), done.LogStartTo, kafka.Count(l.log.Bytes-bytes, "byte")), labs.TryIt(checkRetention.String(), l.Address.WithCommand(checkRetention, false)), view.Span{Text: "."})
+}
+
+// readCleaner says whether the cleaner would clean the log, why or why not, and what that would take.
+func (l *layout) readCleaner() view.Paragraph {
+	if !l.open || !l.config.Compact || l.upkeep.NextCleaner < 0 {
+		return nil
+	}
+	if l.upkeep.Spoiled {
+		return say("The cleaner leaves this log alone: ", "it could not read it.")
+	}
+	at := l.upkeep.NextCleaner
+	c, _ := l.Cluster.CleanableAt(at, serverID, partition)
+	head := fmt.Sprintf("The cleaner wakes up in %s (log.cleaner.backoff.ms). ", l.when(at))
+	if !c.Eligible() {
+		return say(head, "As things stand it would leave the log: %s.", c.Why)
+	}
+	done, ok := l.Cluster.CleaningAt(at, serverID, partition)
+	if !ok {
+		return nil
+	}
+	p := say(head, "The log is worth it: %s. Of %s that it would read, %s would go, and %s bytes of %s stay: ", c.Why, kafka.Count(done.RecordsRead, "record"),
+		removedText(done), kafka.Thousands(done.BytesAfter()), kafka.Thousands(done.BytesBefore()))
+	if !l.upkeep.Cleanable.Eligible() || l.broker.Paused {
+		return append(p, view.Span{Text: "not before."})
+	}
+	return append(p, labs.TryIt(runCleaner.String(), l.Address.WithCommand(runCleaner, false)), view.Span{Text: "."})
+}
+
+// removedText lists the offsets that a cleaning would take.
+func removedText(done storage.Cleaned) string {
+	const most = 8
+	text := kafka.Thousands(len(done.Removed))
+	for i, r := range done.Removed {
+		switch {
+		case i == 0:
+			text += " (offsets "
+		case i == most:
+			return text + fmt.Sprintf(" and %d more)", len(done.Removed)-most)
+		default:
+			text += ", "
+		}
+		text += fmt.Sprint(r.Offset)
+	}
+	if len(done.Removed) > 0 {
+		text += ")"
+	}
+	return text
+}
+
+// readTombstones says when the tombstones in the log may go.
+func (l *layout) readTombstones() view.Paragraph {
+	if !l.config.Compact {
+		return nil
+	}
+	const most = 3
+	var texts []string
+	left := 0
+	for _, b := range l.batches {
+		horizon, met := b.DeleteHorizon()
+		for _, r := range records(b.Batch, cellsABatch) {
+			switch {
+			case r.Value != nil || r.Key == nil:
+				continue
+			case len(texts) == most:
+				left++
+				continue
+			}
+			text := fmt.Sprintf("that of %s at offset %d has not met the cleaner: its %s ms of delete.retention.ms begin when it does", keyText(r.Key), r.Offset, kafka.Thousands(l.config.DeleteRetentionMillis))
+			if met && horizon <= l.clock() {
+				text = fmt.Sprintf("that of %s at offset %d may go: its time is over, and the next cleaning takes it", keyText(r.Key), r.Offset)
+			} else if met {
+				text = fmt.Sprintf("that of %s at offset %d may go with a cleaning in %s or later, from tick %s on", keyText(r.Key), r.Offset, labs.Span(kafka.Millis(horizon-startTime)-l.View.Now), kafka.Thousands(l.tickOf(kafka.Millis(horizon-startTime))))
+			}
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	all := texts[0]
+	for _, text := range texts[1:] {
+		all += "; " + text
+	}
+	if left > 0 {
+		all += fmt.Sprintf("; and %d more", left)
+	}
+	return say("Tombstones: ", "%s.", all)
+}
+
+// readFiles says which files wait to be removed.
+func (l *layout) readFiles() view.Paragraph {
+	gone := l.gone
+	if len(gone) == 0 {
+		return nil
+	}
+	bytes, files, first, last := 0, 0, gone[0].until, gone[0].until
+	for _, g := range gone {
+		for _, f := range g.files {
+			bytes, files = bytes+len(f.Bytes), files+1
+		}
+		first, last = min(first, g.until), max(last, g.until)
+	}
+	until := "when the broker starts"
+	switch {
+	case first >= 0 && first == last:
+		until = "in " + l.when(first)
+	case first >= 0:
+		until = fmt.Sprintf("from %s on, the last in tick %d", l.when(first), l.tickOf(last))
+	}
+	return say(fmt.Sprintf("%s still on the disk: ", kafka.Count(files, "file")+" of deleted segments "+labs.Verb(files, "is", "are")), "%s with the suffix .deleted. They go %s (file.delete.delay.ms = %s).", kafka.Count(bytes, "byte"), until, kafka.Thousands(l.config.FileDeleteDelayMillis))
+}
+
+// powerMost is how many segments a log has at most of which a power loss is foreseen: all of it is read then.
+const powerMost = 200
+
+// readPower says what a power loss would take.
+func (l *layout) readPower() view.Paragraph {
+	if !l.open || l.broker.Paused || len(l.log.Segments) > powerMost {
+		return nil
+	}
+	after, ok := l.Cluster.AfterPowerLoss(serverID, partition)
+	lost := l.log.LogEndOffset
+	if ok {
+		lost -= after.LogEndOffset
+	}
+	if lost <= 0 {
+		return nil
+	}
+	return append(say("If b1 lost power now, ", "%s (%s %s) would be gone: %s %s only in the page cache, and no other broker has them. The operating system writes back what is older than 30 s; a segment that rolls is synced: ",
+		kafka.Count(int(lost), "record"), labs.Verb(int(lost), "offset", "offsets"), offsetsText(l.log.LogEndOffset-lost, l.log.LogEndOffset-1), kafka.Count(l.log.Bytes-after.Bytes, "byte"), labs.Verb(l.log.Bytes-after.Bytes, "is", "are")),
+		labs.TryIt(powerLoss.String(), l.Address.WithCommand(powerLoss, false)), view.Span{Text: "."})
+}
+
+// readRoll says when the active segment rolls.
+func (l *layout) readRoll() view.Paragraph {
+	s := l.active()
+	at := l.firstOf(len(l.log.Segments) - 1)
+	if at == len(l.batches) {
+		return nil
+	}
+	span, name := l.config.SegmentMillis, "segment.ms"
+	if l.config.Compact && l.config.MaxCompactionLagMillis < span {
+		span, name = l.config.MaxCompactionLagMillis, "max.compaction.lag.ms"
+	}
+	due := kafka.Millis(l.batches[at].MaxTimestamp-startTime) + span
+	idle := fmt.Sprintf("or with the first record later than %s ms of %s after its first one", kafka.Thousands(span), name)
+	if due < l.View.Now {
+		idle = fmt.Sprintf("that is the next record: the first one is %s old, more than %s = %s ms. No timer rolls it: while nobody writes, it stays as it is", labs.Span(l.View.Now-due+span), name, kafka.Thousands(span))
+	}
+	return say(fmt.Sprintf("Segment %d is active: ", s.BaseOffset), "it rolls when a batch does not fit into segment.bytes any more (%s of %s are taken), %s.", kafka.Thousands(len(s.Bytes)), kafka.Thousands(l.config.SegmentBytes), idle)
+}
