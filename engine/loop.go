@@ -282,8 +282,8 @@ func (c *Cluster) checkBounds() error {
 		if bytes := b.LogBytes(); bytes > MaxLogBytes {
 			c.broken = &LimitError{What: "bytes of log", Found: bytes, Allowed: MaxLogBytes}
 		}
-		if files := b.FileCount(); files > MaxFiles {
-			c.broken = &LimitError{What: "files on a disk", Found: files, Allowed: MaxFiles}
+		if files := b.FileCount(); c.spec.MaxFiles > 0 && files > c.spec.MaxFiles {
+			c.broken = &LimitError{What: "files on a disk", Found: files, Allowed: c.spec.MaxFiles}
 		}
 	}
 	return c.broken

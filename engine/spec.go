@@ -53,6 +53,7 @@ type Spec struct {
 	// wait, or that retry.
 	PrologueSpan kafka.Millis
 	MaxEvents    int // bound of the journal; 0: none
+	MaxFiles     int // bound of the files on a broker's disk; 0: none
 	// Sabotage is a rule that this run breaks, for the tests of the invariants.
 	Sabotage sabotage.Rule
 }
@@ -151,7 +152,6 @@ const (
 	MaxValueBytes     = 64 << 10 // of one record
 	MaxRecordsPerTick = 100      // that the workloads hand in
 	MaxLogBytes       = 32 << 20 // of all .log files of a broker together
-	MaxFiles          = 10_000   // on a broker's disk: so many that thousands of tiny segments are no burden
 )
 
 // LimitError says which bound was met.

@@ -17,6 +17,7 @@ func TestCacheBytesAreTrue(t *testing.T) {
 		{"partitions", "keys=" + someKeys(400) + "&at=node:c1"},
 		{"replication", ""}, {"replication", "rate=10&every=1&partitions=6"}, {"replication", "brokers=9&rf=9&partitions=6&rate=10&every=1"},
 		{"replication", "do=20:kill+b1&do=60:start+b1"},
+		{"segments", ""}, {"segments", "policy=compact&dirty-ratio=0&deletions=3"}, {"segments", "rate=20&batch-size=0&segment-bytes=65536&keys=100"},
 		{"offsets", ""}, {"offsets", "rate=5&consumers=4&process=5&commit=after-batch"}, {"offsets", "rate=20&consumers=16&process=20&partitions=12&records=20&commit=after-batch&second=running&audit-consumers=16"},
 	} {
 		r := labs.NewRuns(1 << 40)

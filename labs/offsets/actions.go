@@ -91,14 +91,6 @@ func (l *layout) forms() []view.Form {
 	return list
 }
 
-// commandForm begins a form that gives a command at the tick shown.
-func (l *layout) commandForm(id, title, submit string, fields ...view.Field) view.Form {
-	return view.Form{
-		ID: id, Title: title, Action: l.Address.Path(), Submit: submit, Go: "push", Fields: fields,
-		Hidden: append(labs.CommandParams(l.Address), view.Param{Name: "do", Value: fmt.Sprintf("%d:", l.Address.T)}),
-	}
-}
-
 // choice makes a field of pairs of value and text.
 func choice(id, label string, options ...[2]string) view.Field {
 	f := view.Field{ID: id, Name: "do", Label: label, Kind: view.Choice}
@@ -113,7 +105,7 @@ func (l *layout) produceForm() view.Form {
 	for i := range l.partitions() {
 		to = append(to, [2]string{fmt.Sprintf("produce-to p0 %d *", i), fmt.Sprintf("%s-%d", topic, i)})
 	}
-	return l.commandForm("produce", "Produce", "Produce", choice("produce-to", "Partition", to...),
+	return labs.CommandForm(l.Address, "produce", "Produce", "Produce", choice("produce-to", "Partition", to...),
 		view.Field{ID: "produce-key", Name: "do", Label: "Key", Kind: view.Line, Value: keyName(0), Help: "with spaces in double quotes; - for none"})
 }
 
@@ -145,7 +137,7 @@ func (l *layout) partitionNames() (list [][2]string) {
 }
 
 func (l *layout) consumerForm() view.Form {
-	return l.commandForm("consumer", "A consumer", "Do it",
+	return labs.CommandForm(l.Address, "consumer", "A consumer", "Do it",
 		choice("consumer-what", "What", [][2]string{
 			{"crash * after poll", "crash after poll"}, {"crash * before processing", "crash before processing"}, {"crash * after processing", "crash after processing"},
 			{"crash * before commit", "crash before its commit"}, {"crash * after commit", "crash after its commit"}, {"crash *", "crash now"}, {"start *", "restart"},
@@ -155,7 +147,7 @@ func (l *layout) consumerForm() view.Form {
 }
 
 func (l *layout) placeForm() view.Form {
-	return l.commandForm("place", "A consumer and an offset", "Do it",
+	return labs.CommandForm(l.Address, "place", "A consumer and an offset", "Do it",
 		choice("place-what", "What", [][2]string{
 			{"seek * * @*", "seek to"}, {"commit * * @*", "commit"}, {"crash * after processing * @*", "crash after processing"}, {"crash * before processing * @*", "crash before processing"},
 		}...), l.whoField("place-who"), choice("place-partition", "Partition", l.partitionNames()...),
@@ -167,7 +159,7 @@ func (l *layout) offsetsForm() view.Form {
 	for _, g := range l.groups {
 		what = append(what, [2]string{"replay " + g.ID + " from *", "replay " + g.ID}, [2]string{"reset " + g.ID + " to *", "reset " + g.ID})
 	}
-	f := l.commandForm("offsets", "Offsets of a group", "Do it", choice("offsets-what", "What", what...),
+	f := labs.CommandForm(l.Address, "offsets", "Offsets of a group", "Do it", choice("offsets-what", "What", what...),
 		view.Field{ID: "offsets-to", Name: "do", Label: "Where", Kind: view.Line, Value: string(command.ToEarliest), Help: "earliest, latest, offset 1, shift -2, duration 5s or timestamp MS"})
 	f.Note = "Replay closes the consumers, resets once the group is empty and starts them again; static members stay in the group until their sessions end. A reset alone needs an empty group."
 	return f

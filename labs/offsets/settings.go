@@ -115,18 +115,11 @@ func settingsForms(a labs.Address) []view.Form {
 }
 
 // pairs show this run beside one in which one thing that matters is otherwise.
-func pairs(a labs.Address) (links []view.Link) {
-	add := func(id, text, setting, own, other string) {
-		if a.Values.Text(setting) == other {
-			own, other = other, own
-		}
-		links = append(links, view.Link{ID: id, Text: text, Href: a.WithValue(setting, own).WithTwin(setting, other).String(), Go: "push"})
+func pairs(a labs.Address) []view.Link {
+	return []view.Link{
+		labs.PairLink(a, "pair-commit", "Commit after | before", "commit", perBatch, before), labs.PairLink(a, "pair-auto", "Automatic | manual", "commit", automatic, manual),
+		labs.PairLink(a, "pair-sink", "Plain | idempotent sink", "sink", sinkPlain, sinkOnce), labs.PairLink(a, "pair-static", "Dynamic | static", "static", off, on),
 	}
-	add("pair-commit", "Commit after | before", "commit", perBatch, before)
-	add("pair-auto", "Automatic | manual", "commit", automatic, manual)
-	add("pair-sink", "Plain | idempotent sink", "sink", sinkPlain, sinkOnce)
-	add("pair-static", "Dynamic | static", "static", off, on)
-	return links
 }
 
 // commitWhen gives when the application commits.

@@ -87,11 +87,10 @@ func (l *layout) forms() []view.Form {
 		return view.Field{ID: id, Name: "do", Label: label, Kind: view.Line, Value: value, Help: help}
 	}
 	const quoted = "with spaces in double quotes"
-	hidden := func(text string) []view.Param {
-		return append(labs.CommandParams(l.Address), view.Param{Name: "do", Value: fmt.Sprintf("%d:", l.Address.T)}, view.Param{Name: "do", Value: text})
-	}
 	form := func(id, title, submit, text string, fields ...view.Field) view.Form {
-		return view.Form{ID: id, Title: title, Action: l.Address.Path(), Submit: submit, Go: "push", Fields: fields, Hidden: hidden(text)}
+		f := labs.CommandForm(l.Address, id, title, submit, fields...)
+		f.Hidden = append(f.Hidden, view.Param{Name: "do", Value: text})
+		return f
 	}
 	return []view.Form{
 		form("produce", "A record of your own", "Produce", "produce p0 * *", line("produce-key", "Key", keyName(0), quoted), line("produce-value", "Value", "1", quoted)),

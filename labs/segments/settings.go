@@ -105,15 +105,9 @@ func settingsForms(a labs.Address) []view.Form {
 }
 
 // pairs show this run beside one in which one thing that matters is otherwise.
-func pairs(a labs.Address) (links []view.Link) {
-	add := func(id, text, setting, own, other string) {
-		if a.Values.Text(setting) == other {
-			own, other = other, own
-		}
-		links = append(links, view.Link{ID: id, Text: text, Href: a.WithValue(setting, own).WithTwin(setting, other).String(), Go: "push"})
+func pairs(a labs.Address) []view.Link {
+	return []view.Link{
+		labs.PairLink(a, "pair-policy", "Delete | compact", "policy", deletes, compacts), labs.PairLink(a, "pair-time", "CreateTime | LogAppendTime", "ts-type", createTime, appendTime),
+		labs.PairLink(a, "pair-codec", "Plain | zstd", "compression", "none", "zstd"),
 	}
-	add("pair-policy", "Delete | compact", "policy", deletes, compacts)
-	add("pair-time", "CreateTime | LogAppendTime", "ts-type", createTime, appendTime)
-	add("pair-codec", "Plain | zstd", "compression", "none", "zstd")
-	return links
 }

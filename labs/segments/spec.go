@@ -69,6 +69,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	s := &engine.Spec{
 		TickMillis: tick,
 		Latency:    latencyMillis,
+		MaxFiles:   maxFiles,
 		Cluster:    engine.DefaultCluster(1),
 		Topic:      engine.TopicSpec{Name: topic, Partitions: 1, ReplicationFactor: 1, Config: logConfig(v)},
 		Producers:  []engine.ProducerSpec{{Config: producerConfig(v), Workload: workload(v)}},
@@ -87,6 +88,9 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	}
 	return s, nil
 }
+
+// maxFiles bounds what thousands of tiny segments cost.
+const maxFiles = 10_000
 
 // resetMillis is time for the first commit of the group: its coordinator has to be found, and its topic created.
 const resetMillis = 1000

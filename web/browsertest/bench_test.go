@@ -20,6 +20,7 @@ func BenchmarkPressToPaint(b *testing.B) {
 	for name, address := range map[string]string{
 		"start":           explorer,
 		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100",
+		"200 batches":     segments + "&rate=10&value-bytes=200&batch-size=0&segment-bytes=65536&do=0:wait+19s",
 	} {
 		b.Run(name, func(b *testing.B) {
 			const presses = 100
