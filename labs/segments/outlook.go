@@ -106,6 +106,42 @@ func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
 	return fmt.Sprintf("goes with the check in %s", l.when(l.upkeep.NextRetention)), true
 }
 
+// verdictsShown is how many segments the table of verdicts has at most.
+const verdictsShown = 6
+
+// checkTable lists what the next check of retention would make of each segment, the oldest first; none where no check
+// would look at the log as it is.
+func (l *layout) checkTable() []view.Table {
+	if !l.open || l.upkeep.NextRetention < 0 || l.config.Compact && !l.config.Delete || l.cleans(l.upkeep.NextRetention) {
+		return nil
+	}
+	verdicts, done, ok := l.retention(l.upkeep.NextRetention)
+	if !ok {
+		return nil
+	}
+	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, in %s, if nothing is written until then", l.when(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
+	gone := count(verdicts)
+	for i, v := range verdicts {
+		if i == verdictsShown {
+			t.More = fmt.Sprintf("And %s more.", kafka.Count(len(verdicts)-i, "segment"))
+			break
+		}
+		base := l.log.Segments[i].BaseOffset
+		so, why := "stays", v.why
+		switch {
+		case v.goes:
+			so = "goes"
+		case i > gone:
+			why = fmt.Sprintf("segment %d stays, and older ones go first", l.log.Segments[gone].BaseOffset)
+		default:
+			why = whyStays(v, done)
+		}
+		item := view.Item{Text: fmt.Sprint(base), At: target(labs.SegmentTarget, base).String()}
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{{item}, view.Plain(so), view.Plain(why)}})
+	}
+	return []view.Table{t}
+}
+
 // readRetention says what a check of retention would do now, and what the next one would, and why the rest would stay.
 func (l *layout) readRetention() (list []view.Paragraph) {
 	onlyCompacts := l.config.Compact && !l.config.Delete && l.log.LogStartOffset <= l.log.Segments[0].BaseOffset

@@ -27,7 +27,7 @@ func (l *layout) picture() view.Picture {
 	p := view.Picture{
 		Title: fmt.Sprintf("%s on the disk of %s, cleanup.policy = %s", partition, server, l.Address.Values.Text("policy")),
 		Path:  l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
-		Members: l.nodes(), Disk: l.disk(), Tables: []view.Table{l.keyTable()},
+		Members: l.nodes(), Disk: l.disk(), Tables: append(l.checkTable(), l.keyTable()),
 	}
 	p.Legend = l.legend(p.Disk)
 	return p

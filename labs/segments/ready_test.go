@@ -150,3 +150,25 @@ func TestACleaningIsDrawn(t *testing.T) {
 		t.Errorf("the record that went is told of as %+v", in)
 	}
 }
+
+// The table of verdicts has a line for each segment, with the rule and its numbers: of 490 bytes one segment goes.
+func TestVerdicts(t *testing.T) {
+	_, p := frame(t, "rate=0&segment-bytes=140&retention-bytes=300"+seven+"&t=7")
+	var rows []string
+	for _, row := range p.Picture.Tables[0].Rows {
+		rows = append(rows, row.Items[0][0].Text+" "+row.Items[1][0].Text+": "+row.Items[2][0].Text)
+	}
+	want := []string{
+		"0 goes: size 490 - retention.bytes 300 = 190 ≥ 140 bytes of the segment",
+		"2 stays: size 350 - retention.bytes 300 = 50 < 140 bytes of the segment; largest timestamp 27,769 ms ago ≤ retention.ms 604,800,000",
+		"4 stays: segment 2 stays, and older ones go first", "6 stays: segment 2 stays, and older ones go first",
+	}
+	if len(rows) != len(want) {
+		t.Fatalf("the rows are %q", rows)
+	}
+	for i := range want {
+		if rows[i] != want[i] && i != 1 || i == 1 && !strings.HasPrefix(rows[i], "2 stays: size 350 - retention.bytes 300 = 50 < 140 bytes of the segment; largest timestamp") {
+			t.Errorf("row %d is %q, want %q", i, rows[i], want[i])
+		}
+	}
+}
