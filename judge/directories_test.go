@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"loglab/engine"
@@ -18,6 +19,7 @@ import (
 	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/partitions"
+	"loglab/labs/segments"
 )
 
 // drawnLogs is how many logs of drawn batches are dumped.
@@ -91,6 +93,7 @@ func dumpedFiles(t *testing.T, root string) []string {
 		}
 		add(fmt.Sprint("lab-", i), cluster)
 	}
+	files = append(files, labDirectories(t, root, runs)...)
 	for codec := record.None; codec <= record.Zstd; codec++ {
 		for _, timestampType := range []record.TimestampType{record.CreateTime, record.LogAppendTime} {
 			_, cluster := runCluster(t, codec, timestampType)
@@ -106,6 +109,31 @@ func dumpedFiles(t *testing.T, root string) []string {
 	}
 	files = append(files, writeSegments(t, root, "cleaned/orders-0", cleanedSegments(t))...)
 	return append(files, writeSegments(t, root, "written/orders-0", []storage.Segment{{Bytes: writtenSegment(t)}})...)
+}
+
+// labDirectories writes the directory that the segment lab lets its reader keep, at the end of each of its ready-made
+// runs, without the files that wait to be removed.
+func labDirectories(t *testing.T, root string, runs *labs.Runs) (files []string) {
+	t.Helper()
+	lab := segments.Lab()
+	for i, ready := range lab.Ready {
+		address, err := labs.Parse(lab, labs.Pages, ready.Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster, err := runs.Cluster(t.Context(), address.WithTick(address.Horizon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, list := lab.Disk(cluster)
+		for _, f := range list {
+			if file := filepath.Join(fmt.Sprint("segments-lab-", i), name, f.Name); !strings.HasSuffix(f.Name, storage.DeletedSuffix) {
+				files = append(files, file)
+				writeFile(t, filepath.Join(root, file), f.Bytes)
+			}
+		}
+	}
+	return filesWith(files, storage.LogSuffix, storage.OffsetIndexSuffix, storage.TimeIndexSuffix)
 }
 
 // cleanedSegments are three segments of a compacted log after a cleaning, with batches of all codecs, headers,

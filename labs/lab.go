@@ -22,6 +22,8 @@ type Lab struct {
 	TickMillis kafka.Millis
 	Horizon    int      // where playing ends unless the address says otherwise
 	Packages   []string // whose simplifications its page shows: "engine/broker", …
+	// Disk gives the directory of a partition that the page shows file by file and its reader can keep; nil: none.
+	Disk func(*engine.Cluster) (name string, files []engine.DiskFile)
 	// Spec says what runs under these values.
 	Spec func(Values) (*engine.Spec, error)
 	// Build draws the frame: picture, reading, actions and inspector. The rest is already there. What it puts on

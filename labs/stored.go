@@ -7,7 +7,18 @@ const (
 	StorePath      = "/store"       // takes forms and files that may be too long for an address
 	EmbedStorePath = "/embed/store" // the same for a frame in another site's page, which shows what is wrong in place
 	FilePrefix     = "/file"        // before the path of a lab: the address as a file
+	DiskPrefix     = "/disk"        // before the path of a lab: files of its disk, see DiskPath
 )
+
+// DiskPath is where the directory that a lab shows can be had as a zip, as it is at an address, or one file of it if a
+// name is given.
+func DiskPath(a Address, name string) string {
+	a.Site = Pages
+	if name != "" {
+		name = "/" + name
+	}
+	return DiskPrefix + name + a.String()
+}
 
 // kept tells that only this server can open the address, and offers a file that every server can.
 func kept(a Address) []view.Notice {

@@ -13,7 +13,7 @@ import (
 type Target struct {
 	Kind      TargetKind
 	Partition kafka.TopicPartition // of a record, batch, segment, replica or partition
-	Number    int64                // offset, base offset of a segment, offset or time to find, number of a message, of a tick or of a replica's broker
+	Number    int64                // offset, base offset of a segment, offset or time to find, byte of a file, number of a message, of a tick or of a replica's broker
 	Name      string               // of a file or a mark
 	Node      kafka.NodeID         // of a node; a group's id; of a record, batch, segment or offset to find: the broker whose log is meant, empty: the one that clients are served from
 }
@@ -36,13 +36,13 @@ const (
 	TickTarget      TargetKind = "tick"      // tick:12, what happened in it
 
 	TimeTarget TargetKind = "time" // time:orders-0:5000, how ListOffsets finds the first record from 5,000 ms into the run on
-	FileTarget TargetKind = "file" // file:orders-0:00000000000000000000.index, a file of a partition's directory
+	FileTarget TargetKind = "file" // file:orders-0:00000000000000000000.index:16, a file of a partition's directory, from a byte on
 	MarkTarget TargetKind = "mark" // mark:orders-0:log-start, a place in a log that has a name
 )
 
 // errTarget says what may stand in "at".
 var errTarget = errors.New("allowed are record:PARTITION:OFFSET, batch:PARTITION:OFFSET, segment:PARTITION:OFFSET, find:PARTITION:OFFSET, each with @BROKER behind it for the log of that broker, " +
-	"replica:PARTITION:BROKER, time:PARTITION:MS, file:PARTITION:NAME, mark:PARTITION:NAME, partition:PARTITION, message:NUMBER, tick:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
+	"replica:PARTITION:BROKER, time:PARTITION:MS, file:PARTITION:NAME, file:PARTITION:NAME:BYTE, mark:PARTITION:NAME, partition:PARTITION, message:NUMBER, tick:NUMBER, node:NAME and group:ID, as in record:orders-0:5 and record:orders-0:5@b2, after vs: where it is in a twin run")
 
 // String gives the text in an address; empty for the zero Target.
 func (t Target) String() string {
@@ -56,7 +56,11 @@ func (t Target) String() string {
 	case PartitionTarget:
 		return fmt.Sprintf("%s:%s", t.Kind, t.Partition)
 	case FileTarget, MarkTarget:
-		return fmt.Sprintf("%s:%s:%s", t.Kind, t.Partition, t.Name)
+		text := fmt.Sprintf("%s:%s:%s", t.Kind, t.Partition, t.Name)
+		if t.Number > 0 {
+			text += fmt.Sprintf(":%d", t.Number)
+		}
+		return text
 	}
 	text := fmt.Sprintf("%s:%s:%d", t.Kind, t.Partition, t.Number)
 	if t.Node != "" {
@@ -85,6 +89,12 @@ func parseTarget(text string) (Target, error) {
 		t.Partition, err = topicPartition(rest)
 	case FileTarget, MarkTarget:
 		dir, name, _ := strings.Cut(rest, ":")
+		if before, byte, ok := strings.Cut(name, ":"); ok && t.Kind == FileTarget {
+			if t.Number, err = offset(byte); err != nil {
+				return t, err
+			}
+			name = before
+		}
 		if !isName(name) {
 			return t, errTarget
 		}

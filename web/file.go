@@ -216,7 +216,7 @@ func forgotten(part uploads.Part, hash string) error {
 
 // copyFile answers with one of the files as it was sent, zipFiles with all of them.
 func (s *Site) copyFile(w http.ResponseWriter, r *http.Request) error {
-	return s.attach(w, r, func(d files.Directory, a uploads.Address) (string, func(io.Writer) error) {
+	return s.attachOwn(w, r, func(d files.Directory, a uploads.Address) (string, func(io.Writer) error) {
 		for _, f := range d.Files {
 			if f.Name == a.Shown.File {
 				return f.Name, func(w io.Writer) error {
@@ -230,13 +230,13 @@ func (s *Site) copyFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Site) zipFiles(w http.ResponseWriter, r *http.Request) error {
-	return s.attach(w, r, func(d files.Directory, a uploads.Address) (string, func(io.Writer) error) {
+	return s.attachOwn(w, r, func(d files.Directory, a uploads.Address) (string, func(io.Writer) error) {
 		return fmt.Sprintf("%020d.zip", a.Base), d.Zip
 	})
 }
 
-// attach answers with bytes that a browser keeps as a file and never shows.
-func (s *Site) attach(w http.ResponseWriter, r *http.Request, of func(files.Directory, uploads.Address) (name string, write func(io.Writer) error)) error {
+// attachOwn answers with a reader's own files, or a part of them.
+func (s *Site) attachOwn(w http.ResponseWriter, r *http.Request, of func(files.Directory, uploads.Address) (name string, write func(io.Writer) error)) error {
 	address, err := uploads.ParseCopy(r.URL.RawQuery)
 	if err != nil {
 		return err
@@ -251,12 +251,7 @@ func (s *Site) attach(w http.ResponseWriter, r *http.Request, of func(files.Dire
 		return err
 	}
 	name, write := of(address.Directory(contents), address)
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`) // digits and a suffix
-	h.Set("Cache-Control", "no-store")
-	write(w) // an error means that the reader has gone: there is nobody to tell
-	return nil
+	return attach(w, name, write)
 }
 
 // enter waits a little for a place; the caller gives it back by release.

@@ -13,7 +13,7 @@ import (
 )
 
 // labPrefixes are the paths under which a lab's address can stand.
-var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/file/lab/", "/embed/lab/", "/frame/embed/lab/", "/frame/play/embed/lab/", "/play/embed/lab/"}
+var labPrefixes = []string{"/lab/", "/frame/lab/", "/play/lab/", "/file/lab/", "/disk/lab/", "/disk/a.log/lab/", "/embed/lab/", "/frame/embed/lab/", "/frame/play/embed/lab/", "/play/embed/lab/"}
 
 // malformed is one address that is wrong, and what its answer must name.
 type malformed struct {
@@ -266,7 +266,7 @@ func TestMalformedAddressesAreRefused(t *testing.T) {
 				m := k.make(r)
 				name := cmp.Or(m.name, m.lab, "partitions")
 				for _, prefix := range labPrefixes {
-					if m.runs && prefix == "/file/lab/" {
+					if strings.HasPrefix(prefix, "/disk/") && m.name == "" && m.runs || m.runs && prefix == "/file/lab/" {
 						continue // a file of a run is not the run
 					}
 					checkRefused(t, s, prefix+name+"?"+m.query, m)

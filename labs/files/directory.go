@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/storage"
 )
@@ -21,6 +22,15 @@ type Directory struct {
 type File struct {
 	Name  string // "00000000000000000000.log"
 	Bytes []byte
+}
+
+// Of makes a directory of files on a simulated disk.
+func Of(name string, list []engine.DiskFile) Directory {
+	d := Directory{Name: name}
+	for _, f := range list {
+		d.Files = append(d.Files, File{f.Name, f.Bytes})
+	}
+	return d
 }
 
 // file gives the file of that name.

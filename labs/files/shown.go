@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"strconv"
 
 	"loglab/engine/kafka"
@@ -40,6 +41,8 @@ type Ways struct {
 	// Ask is the action and the hidden fields of a GET form whose answer shows that, but for the parameter asked for: "byte",
 	// "offset" or "time", which is the name of the form's one visible field.
 	Ask func(s Shown, param string) (action string, hidden []view.Param)
+	// Field is the name that the one visible field of a form has on the page; empty: that of the parameter.
+	Field string
 	// Go is how links and forms change a lab's page ("replace"); empty: they are ordinary ones.
 	Go string
 }
@@ -55,7 +58,7 @@ func (w Ways) item(id, text, label string, s Shown) []view.Item {
 
 // ask is a form for one number.
 func (w Ways) ask(id, param, label, submit string, s Shown, value, most int64) view.Form {
-	f := view.Form{ID: id, Submit: submit, Go: w.Go, Fields: []view.Field{{ID: id + "-" + param, Name: param, Label: label, Kind: view.Number, Max: int(most), Value: strconv.FormatInt(value, 10)}}}
+	f := view.Form{ID: id, Submit: submit, Go: w.Go, Fields: []view.Field{{ID: id + "-" + param, Name: cmp.Or(w.Field, param), Label: label, Kind: view.Number, Max: int(most), Value: strconv.FormatInt(value, 10)}}}
 	f.Action, f.Hidden = w.Ask(s, param)
 	return f
 }

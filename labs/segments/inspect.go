@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"loglab/engine"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -143,74 +142,12 @@ func (l *layout) inspectFate(in *view.Inspector, base kafka.Offset) {
 // inspectNamed shows a file or a mark.
 func (l *layout) inspectNamed(in *view.Inspector, at labs.Target) bool {
 	if at.Kind == labs.FileTarget {
-		return l.inspectFile(in, at.Name)
+		return l.inspectFile(in, at)
 	}
 	if digits, removed := strings.CutPrefix(at.Name, "removed-"); removed {
 		return l.inspectRemoved(in, digits)
 	}
 	return l.inspectMark(in, at.Name)
-}
-
-// inspectFile shows a file: what it is for, how much of it would survive, and when it goes.
-func (l *layout) inspectFile(in *view.Inspector, name string) bool {
-	i := slices.IndexFunc(l.files, func(f engine.DiskFile) bool { return f.Name == name })
-	if i < 0 {
-		return false
-	}
-	f := l.files[i]
-	in.Title = "File " + name
-	in.AddFact("Size", "%s", kafka.Count(len(f.Bytes), "byte"))
-	switch lost := len(f.Bytes) - f.Synced; {
-	case lost > 0:
-		in.AddFact("Synced", "%s; a power loss takes the last %s", kafka.Thousands(f.Synced), kafka.Count(lost, "byte"))
-	default:
-		in.AddFact("Synced", "all of it")
-	}
-	base, suffix, ok := fileBase(name)
-	if !ok {
-		in.AddFact("Holds", "%s", otherFiles[name])
-		return true
-	}
-	kind, deleted := strings.CutSuffix(suffix, storage.DeletedSuffix)
-	in.AddFact("Holds", "%s", fileWords[kind])
-	in.AddFact("Named after", "offset %d, which no record in it is below, with zeros up to 20 digits", base)
-	if deleted {
-		until := "when the broker starts"
-		if i := slices.IndexFunc(l.gone, func(g gone) bool { return g.base == base }); i >= 0 && l.gone[i].until != atStart {
-			until = "in " + l.when(l.gone[i].until)
-		}
-		in.AddFact("Goes", "%s: it was given up, and file.delete.delay.ms = %s pass before it leaves the disk", until, kafka.Thousands(l.config.FileDeleteDelayMillis))
-		in.Chain = l.chainOf(func(b journal.Body) bool { return gaveUp(b, base) })
-		if kind == storage.LogSuffix {
-			in.Tables = append(in.Tables, recordTable(f.Bytes))
-		}
-		return true
-	}
-	in.Links = append(in.Links, labs.Open(l.Address, "open-segment", fmt.Sprintf("segment %d", base), target(labs.SegmentTarget, base)))
-	return true
-}
-
-// fileWords says what the files of a segment hold.
-var fileWords = map[string]string{
-	storage.LogSuffix: "record batches, one after another, as the producer made them", storage.OffsetIndexSuffix: "entries of 8 bytes: the last offset of a batch, and the byte at which the batch begins",
-	storage.TimeIndexSuffix: "entries of 12 bytes: the largest timestamp so far, and the last offset of its batch", storage.TransactionIndexSuffix: "entries of 34 bytes: aborted transactions",
-	storage.ProducerSnapshotSuffix: "what the log knew of its producers when the segment began: id, epoch and last sequence of each, 46 bytes an entry",
-}
-
-// otherFiles says what the files hold that are no segment’s.
-var otherFiles = map[string]string{
-	"leader-epoch-checkpoint": "each leader epoch with its first offset, as text", "partition.metadata": "the topic’s id, as text",
-}
-
-// gaveUp says whether an event gave up the segment of a base offset.
-func gaveUp(b journal.Body, base kafka.Offset) bool {
-	switch b := b.(type) {
-	case journal.SegmentsDeleted:
-		return b.TopicPartition == partition && slices.Contains(b.Segments, base)
-	case journal.LogCleaned:
-		return b.TopicPartition == partition && slices.Contains(b.SegmentsBefore, base)
-	}
-	return false
 }
 
 // chainOf gives the causes of the last event of a kind.
@@ -221,30 +158,6 @@ func (l *layout) chainOf(is func(journal.Body) bool) []view.EventLine {
 		}
 	}
 	return nil
-}
-
-// recordTable lists the records in the bytes of a .log file, the first if there are many.
-func recordTable(data []byte) view.Table {
-	t := view.Table{ID: "records", Caption: "Its records, which nobody can read any more", Head: []string{"Offset", "Key", "Value"}, Mono: true}
-	left := 0
-	for len(data) > 0 {
-		b, err := record.Parse(data)
-		if err != nil {
-			break
-		}
-		data = data[b.Size():]
-		for _, r := range records(b, int(b.RecordsCount)) {
-			if len(t.Rows) == inspect.RowsShown {
-				left++
-				continue
-			}
-			t.Rows = append(t.Rows, inspect.Cells(fmt.Sprint(r.Offset), keyText(r.Key), valueText(r.Value)))
-		}
-	}
-	if left > 0 {
-		t.More = fmt.Sprintf("And %s more.", kafka.Count(left, "record"))
-	}
-	return t
 }
 
 // inspectRemoved shows a record that the last cleaning took.

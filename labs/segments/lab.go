@@ -3,6 +3,7 @@ package segments
 import (
 	"cmp"
 
+	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -37,7 +38,10 @@ func Lab() *labs.Lab {
 			"engine", "engine/broker", "engine/client", "engine/controller", "engine/group", "engine/metadata", "engine/record",
 			"engine/simdisk", "engine/simnet", "engine/storage", "labs/inspect", "labs/segments",
 		},
-		Spec:  spec,
+		Spec: spec,
+		Disk: func(c *engine.Cluster) (string, []engine.DiskFile) {
+			return partition.String(), c.Files(serverID, partition)
+		},
 		Build: build,
 	}
 	lab.SetReady(readyRuns())
