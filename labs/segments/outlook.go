@@ -106,8 +106,11 @@ func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
 	return fmt.Sprintf("goes with the check in %s", l.when(l.upkeep.NextRetention)), true
 }
 
-// verdictsShown is how many segments the table of verdicts has at most.
-const verdictsShown = 6
+// How many segments the table of verdicts has at most, and of each run where two stand beside each other.
+const (
+	verdictsShown  = 6
+	verdictsBeside = 3
+)
 
 // checkTable lists what the next check of retention would make of each segment, the oldest first; none where no check
 // would look at the log as it is.
@@ -120,9 +123,12 @@ func (l *layout) checkTable() []view.Table {
 		return nil
 	}
 	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, in %s, if nothing is written until then", l.when(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
-	gone := count(verdicts)
+	gone, most := count(verdicts), verdictsShown
+	if l.Beside != nil {
+		most = verdictsBeside
+	}
 	for i, v := range verdicts {
-		if i == verdictsShown {
+		if i == most {
 			t.More = fmt.Sprintf("And %s more.", kafka.Count(len(verdicts)-i, "segment"))
 			break
 		}

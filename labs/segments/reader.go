@@ -56,14 +56,21 @@ func (l *layout) readKeys() {
 	})
 }
 
-// keysShown is how many keys are listed at most.
-const keysShown = 10
+// How many keys are listed at most, and of each run where two stand beside each other.
+const (
+	keysShown  = 10
+	keysBeside = 4
+)
 
 // keyTable shows what a reader that starts now from earliest would see of each key.
 func (l *layout) keyTable() view.Table {
 	t := view.Table{ID: "keys", Caption: "A reader that starts now from earliest, key by key", Head: []string{"Key", "Ends with", "At offset", "Older ones that it gets before"}}
+	most := keysShown
+	if l.Beside != nil {
+		most = keysBeside
+	}
 	for i, name := range l.names {
-		if i == keysShown {
+		if i == most {
 			t.More = fmt.Sprintf("And %s more.", kafka.Count(len(l.names)-i, "key"))
 			break
 		}
