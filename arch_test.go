@@ -47,7 +47,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/lesson", "labs labs/view engine " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
 	{"labs/uploads", "labs labs/files labs/view " + engineForLabs},
-	{"labs/files", "labs/inspect labs/view " + engineForLabs},
+	{"labs/files", "labs/inspect labs/view engine " + engineForLabs},
 	{"labs/inspect", "labs labs/view engine " + engineForLabs},
 	{"labs/labtest", "labs labs/view"},
 	{allLabs, "labs labs/files labs/inspect labs/view engine " + engineForLabs},
