@@ -10,7 +10,7 @@
 // /file is where a reader sends a segment of a real broker, and /file/segment shows it (file.go, labs/uploads): plain pages
 // of links and forms, without a transport, since nothing runs. The path is that of files, beside /file/lab, which gives an
 // address as one; what is sent is kept for an hour in the same store, and such an address needs the server that has the
-// files.
+// files. Under /disk a lab that shows the files of a simulated broker gives them as they are at an address (disk.go).
 //
 // Invariants:
 //   - A page under /lab or /embed/lab has exactly its canonical address; another spelling is answered 307. Paths
