@@ -4,9 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -287,13 +289,36 @@ func TestBadAddressesOfOwnFiles(t *testing.T) {
 // forgottenLog is a hash that no file of the tests has.
 var forgottenLog = strings.Repeat("A", 43)
 
-// The page of a file of the largest size, with the smallest batches that there can be.
+// The page of a file of the largest size, with the smallest batches that there can be: alone; with indexes that have an
+// entry for each; with indexes of the largest size that hold anything.
 func BenchmarkOwnFilePage(b *testing.B) {
 	s := newSiteLogging(b, slog.New(slog.DiscardHandler))
-	address := sent(b, sendFiles(b, s, own{"log", "x.log", ownLog(b, store.MaxFile/77)}))
-	for b.Loop() {
-		if w := ask(s, "GET", address); w.Code != 200 {
-			b.Fatal(w.Code)
+	log := own{"log", "x.log", ownLog(b, store.MaxFile/77)}
+	var index, times []byte
+	for i := range store.MaxFile / 77 {
+		at := uint32(i * len(log.body) / (store.MaxFile / 77))
+		index = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(index, uint32(i)), at)
+		times = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(times, uint64(1_700_000_000_000+i)), uint32(i))
+	}
+	noise := make([]byte, store.MaxFile)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := 0; i+4 <= len(noise); i += 4 {
+		binary.BigEndian.PutUint32(noise[i:], random.Uint32()%store.MaxFile)
+	}
+	for name, files := range map[string][]own{
+		"alone":   {log},
+		"indexed": {log, {"index", "x.index", index}, {"timeindex", "x.timeindex", times}},
+		"noise":   {log, {"index", "x.index", noise}, {"timeindex", "x.timeindex", noise}},
+	} {
+		address := sent(b, sendFiles(b, s, files...))
+		for _, view := range []string{"", "&view=check"} {
+			b.Run(name+view, func(b *testing.B) {
+				for b.Loop() {
+					if w := ask(s, "GET", address+view); w.Code != 200 {
+						b.Fatal(w.Code)
+					}
+				}
+			})
 		}
 	}
 }
