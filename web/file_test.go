@@ -122,9 +122,9 @@ func TestAnOwnFileIsShownAndComesBack(t *testing.T) {
 // Every link of every view leads somewhere, and every view is small.
 func TestEveryLinkOfAnOwnFileLeadsSomewhere(t *testing.T) {
 	s := newSite(t)
-	address := sent(t, sendFiles(t, s, own{"log", "00000000000000000000.log", ownLog(t, 400)}))
+	address := sent(t, sendFiles(t, s, own{"log", "00000000000000000000.log", ownLog(t, 400)}, own{"index", "x.index", bytes.Repeat([]byte{0, 0, 0, 9, 0, 0, 0, 1}, 20)}))
 	seen := map[string]bool{}
-	for _, page := range []string{"/file", address, address + "&batch=7700", address + "&view=bytes", address + "&view=bytes&byte=7700", address + "&view=find&offset=4", address + "&view=find&time=1700000000004"} {
+	for _, page := range []string{"/file", address, address + "&batch=7700", address + "&view=bytes", address + "&view=bytes&byte=7700", address + "&view=find&offset=4", address + "&view=find&time=1700000000004", address + "&view=check", address + "&view=check&finding=5"} {
 		w := ask(s, "GET", page)
 		list := elements(t, w.Body.String())
 		if w.Code != 200 || len(list) > 1200 {
@@ -274,7 +274,7 @@ func TestBadAddressesOfOwnFiles(t *testing.T) {
 		"/file/segment?log=x":               {400, "43 letters"},
 		address + "&view=bytes&byte=99999":  {400, "the file has the bytes 0 to 153"},
 		address + "&view=bytes&inside=0":    {400, "the first byte of a compressed batch"},
-		address + "&view=<script>":          {400, "batches, bytes and find"},
+		address + "&view=<script>":          {400, "batches, bytes, find and check"},
 		"/file/segment/copy?file=log":       {400, "the hash of a .log file"},
 		address + "&view=find&offset=-1":    {400, "a whole number from 0 on"},
 		"/file/segment/none":                {404, "no such page"},

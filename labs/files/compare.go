@@ -87,8 +87,8 @@ func (s *segment) showComparison(in *view.Inspector, shown Shown, w Ways) {
 			return link
 		}
 		in.Links = append(in.Links,
-			move("findings-start", "First disagreements", 0), move("findings-before", "12 back", from-inspect.RowsShown),
-			move("findings-after", "12 on", to), move("findings-end", "Last disagreements", n))
+			move("findings-start", "First disagreement", 0), move("findings-before", "12 disagreements back", from-inspect.RowsShown),
+			move("findings-after", "12 disagreements on", to), move("findings-end", "Last disagreement", n))
 	}
 }
 
