@@ -4,9 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -120,9 +122,9 @@ func TestAnOwnFileIsShownAndComesBack(t *testing.T) {
 // Every link of every view leads somewhere, and every view is small.
 func TestEveryLinkOfAnOwnFileLeadsSomewhere(t *testing.T) {
 	s := newSite(t)
-	address := sent(t, sendFiles(t, s, own{"log", "00000000000000000000.log", ownLog(t, 400)}))
+	address := sent(t, sendFiles(t, s, own{"log", "00000000000000000000.log", ownLog(t, 400)}, own{"index", "x.index", bytes.Repeat([]byte{0, 0, 0, 9, 0, 0, 0, 1}, 20)}))
 	seen := map[string]bool{}
-	for _, page := range []string{"/file", address, address + "&batch=7700", address + "&view=bytes", address + "&view=bytes&byte=7700", address + "&view=find&offset=4", address + "&view=find&time=1700000000004"} {
+	for _, page := range []string{"/file", address, address + "&batch=7700", address + "&view=bytes", address + "&view=bytes&byte=7700", address + "&view=find&offset=4", address + "&view=find&time=1700000000004", address + "&view=check", address + "&view=check&finding=5"} {
 		w := ask(s, "GET", page)
 		list := elements(t, w.Body.String())
 		if w.Code != 200 || len(list) > 1200 {
@@ -272,7 +274,7 @@ func TestBadAddressesOfOwnFiles(t *testing.T) {
 		"/file/segment?log=x":               {400, "43 letters"},
 		address + "&view=bytes&byte=99999":  {400, "the file has the bytes 0 to 153"},
 		address + "&view=bytes&inside=0":    {400, "the first byte of a compressed batch"},
-		address + "&view=<script>":          {400, "batches, bytes and find"},
+		address + "&view=<script>":          {400, "batches, bytes, find and check"},
 		"/file/segment/copy?file=log":       {400, "the hash of a .log file"},
 		address + "&view=find&offset=-1":    {400, "a whole number from 0 on"},
 		"/file/segment/none":                {404, "no such page"},
@@ -287,13 +289,36 @@ func TestBadAddressesOfOwnFiles(t *testing.T) {
 // forgottenLog is a hash that no file of the tests has.
 var forgottenLog = strings.Repeat("A", 43)
 
-// The page of a file of the largest size, with the smallest batches that there can be.
+// The page of a file of the largest size, with the smallest batches that there can be: alone; with indexes that have an
+// entry for each; with indexes of the largest size that hold anything.
 func BenchmarkOwnFilePage(b *testing.B) {
 	s := newSiteLogging(b, slog.New(slog.DiscardHandler))
-	address := sent(b, sendFiles(b, s, own{"log", "x.log", ownLog(b, store.MaxFile/77)}))
-	for b.Loop() {
-		if w := ask(s, "GET", address); w.Code != 200 {
-			b.Fatal(w.Code)
+	log := own{"log", "x.log", ownLog(b, store.MaxFile/77)}
+	var index, times []byte
+	for i := range store.MaxFile / 77 {
+		at := uint32(i * len(log.body) / (store.MaxFile / 77))
+		index = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(index, uint32(i)), at)
+		times = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(times, uint64(1_700_000_000_000+i)), uint32(i))
+	}
+	noise := make([]byte, store.MaxFile)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := 0; i+4 <= len(noise); i += 4 {
+		binary.BigEndian.PutUint32(noise[i:], random.Uint32()%store.MaxFile)
+	}
+	for name, files := range map[string][]own{
+		"alone":   {log},
+		"indexed": {log, {"index", "x.index", index}, {"timeindex", "x.timeindex", times}},
+		"noise":   {log, {"index", "x.index", noise}, {"timeindex", "x.timeindex", noise}},
+	} {
+		address := sent(b, sendFiles(b, s, files...))
+		for _, view := range []string{"", "&view=check"} {
+			b.Run(name+view, func(b *testing.B) {
+				for b.Loop() {
+					if w := ask(s, "GET", address+view); w.Code != 200 {
+						b.Fatal(w.Code)
+					}
+				}
+			})
 		}
 	}
 }

@@ -63,7 +63,7 @@ type Comparison struct {
 	offsets      *offsetComparison // nil: there is no such file, or no base offset
 	times        *timeComparison
 	transactions *transactionComparison
-	producers    findings
+	producers    producerComparison // no name: there is no such file
 }
 
 // NewComparison begins a comparison. name is the log's file name, without a directory. If it is not a number,
@@ -160,12 +160,40 @@ func (c *Comparison) Finish(fault error) (list []Finding, more int) {
 	if c.transactions != nil {
 		all = append(all, c.transactions.finish(c.last, fault == nil))
 	}
-	for _, f := range append(all, &c.producers) {
+	for _, f := range append(all, &c.producers.findings) {
 		slices.SortStableFunc(f.list, func(a, b Finding) int { return cmp.Compare(a.Byte, b.Byte) })
 		list = append(list, f.list...)
 		more += f.more
 	}
 	return list, more
+}
+
+// ComparedFile is how a file beside the log came out of a Comparison.
+type ComparedFile struct {
+	Name string
+	// Entries is how many whole entries it has, without the zeros that fill it up. Agree of them say what the log says;
+	// NotCompared point behind the break of a log that is not whole, or cannot be read for what is wrong before them.
+	Entries, Agree, NotCompared int
+	// Findings is how many there are of it, listed or not.
+	Findings int
+}
+
+// Files gives the files beside the log, after Finish.
+func (c *Comparison) Files() []ComparedFile {
+	var list []ComparedFile
+	if c.offsets != nil {
+		list = append(list, c.offsets.outcome())
+	}
+	if c.times != nil {
+		list = append(list, c.times.outcome())
+	}
+	if c.transactions != nil {
+		list = append(list, c.transactions.outcome())
+	}
+	if c.producers.file != "" {
+		list = append(list, c.producers.outcome())
+	}
+	return list
 }
 
 // findings collects what is wrong in one file.

@@ -61,8 +61,29 @@ func newEntryFile(b []byte, entrySize int, key func(e []byte) int64) entryFile {
 		f.order[i], f.skip[i] = int32(i), int32(i)
 	}
 	f.skip[n] = int32(n)
-	slices.SortStableFunc(f.order, func(i, j int32) int { return cmp.Compare(f.keyOf(i), f.keyOf(j)) })
+	byKey := func(i, j int32) int { return cmp.Or(cmp.Compare(f.keyOf(i), f.keyOf(j)), cmp.Compare(i, j)) }
+	if !slices.IsSortedFunc(f.order, byKey) && !f.sortShortKeys() {
+		slices.SortFunc(f.order, byKey)
+	}
 	return f
+}
+
+// sortShortKeys brings the entries into the order of their keys and numbers, if all keys have 32 bits: then one number
+// holds both, and to sort a large file without any order does not mean to look into it all over.
+func (f *entryFile) sortShortKeys() bool {
+	both := make([]int64, len(f.order))
+	for i := range both {
+		key := f.keyOf(int32(i))
+		if key != int64(int32(key)) {
+			return false
+		}
+		both[i] = key<<32 | int64(i)
+	}
+	slices.Sort(both)
+	for place, b := range both {
+		f.order[place] = int32(b)
+	}
+	return true
 }
 
 // entry gives the bytes of entry i.
@@ -96,10 +117,29 @@ func (f *entryFile) unfound(place int) int {
 	return place
 }
 
-// reject notes what is wrong with entry i.
-func (c *comparedEntries) reject(kind FindingKind, i int, offset kafka.Offset, found, expected string) {
+// reject notes what is wrong with entry i; the words are made only of what is kept.
+func (c *comparedEntries) reject(kind FindingKind, i int, offset kafka.Offset, words func() (found, expected string)) {
 	c.state[i] = disagrees
+	if len(c.list) == maxFindings {
+		c.more++
+		return
+	}
+	found, expected := words()
 	c.add(Finding{Kind: kind, Entry: i, Byte: int64(i * c.entrySize), Offset: offset, Found: found, Expected: expected})
+}
+
+// outcome counts the entries.
+func (c *comparedEntries) outcome() ComparedFile {
+	f := ComparedFile{Name: c.file, Entries: len(c.state), Findings: len(c.list) + c.more}
+	for _, state := range c.state {
+		switch state {
+		case agrees:
+			f.Agree++
+		case unmet:
+			f.NotCompared++
+		}
+	}
+	return f
 }
 
 // checkOrder holds each entry that agrees with the log against the one before it that does. field gives what
@@ -112,7 +152,9 @@ func (c *comparedEntries) checkOrder(field func(e []byte) (value int64, offset k
 		}
 		value, offset, name := field(c.entry(i))
 		if before >= 0 && value <= last {
-			c.reject(WrongEntryOrder, i, offset, fmt.Sprintf("%s %d", name, value), fmt.Sprintf("above %d, as in entry %d", last, before))
+			c.reject(WrongEntryOrder, i, offset, func() (string, string) {
+				return fmt.Sprintf("%s %d", name, value), fmt.Sprintf("above %d, as in entry %d", last, before)
+			})
 			continue
 		}
 		before, last = i, value
@@ -139,11 +181,13 @@ func (c *offsetComparison) addBatch(b *record.Batch, position int64) {
 		c.state[i] = agrees
 		switch {
 		case int64(e.Position) != position:
-			c.reject(WrongPosition, i, e.Offset, fmt.Sprintf("position %d", e.Position),
-				fmt.Sprintf("the first byte of a batch, as %d of the one that ends with offset %d", position, b.LastOffset()))
+			c.reject(WrongPosition, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("position %d", e.Position), fmt.Sprintf("the first byte of a batch, as %d of the one that ends with offset %d", position, b.LastOffset())
+			})
 		case e.Offset != b.LastOffset():
-			c.reject(WrongOffset, i, e.Offset, fmt.Sprintf("offset %d", e.Offset),
-				fmt.Sprintf("%d, with which the batch at byte %d ends", b.LastOffset(), position))
+			c.reject(WrongOffset, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("offset %d", e.Offset), fmt.Sprintf("%d, with which the batch at byte %d ends", b.LastOffset(), position)
+			})
 		}
 	}
 }
@@ -153,7 +197,9 @@ func (c *offsetComparison) finish(size int64, whole bool) *findings {
 	for i, state := range c.state {
 		e := offsetEntryAt(c.b, c.base, i)
 		if state == unmet && (whole || e.Position < 0) {
-			c.reject(WrongPosition, i, e.Offset, fmt.Sprintf("position %d", e.Position), fmt.Sprintf("a batch in the %d bytes of the log", size))
+			c.reject(WrongPosition, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("position %d", e.Position), fmt.Sprintf("a batch in the %d bytes of the log", size)
+			})
 		}
 	}
 	c.checkOrder(func(e []byte) (int64, kafka.Offset, string) {
@@ -184,14 +230,19 @@ func (c *timeComparison) addBatch(b *record.Batch, position int64) {
 		i := int(n)
 		e := timeEntryAt(c.b, c.base, i)
 		c.state[i] = agrees
-		found := fmt.Sprintf("timestamp %d", e.Timestamp)
 		switch {
 		case e.Offset < last:
-			c.reject(WrongOffset, i, e.Offset, fmt.Sprintf("offset %d", e.Offset), fmt.Sprintf("%d, with which the batch at byte %d ends", last, position))
+			c.reject(WrongOffset, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("offset %d", e.Offset), fmt.Sprintf("%d, with which the batch at byte %d ends", last, position)
+			})
 		case e.Timestamp != b.MaxTimestamp:
-			c.reject(WrongTimestamp, i, e.Offset, found, fmt.Sprintf("%d, the largest of the batch at byte %d", b.MaxTimestamp, position))
+			c.reject(WrongTimestamp, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("timestamp %d", e.Timestamp), fmt.Sprintf("%d, the largest of the batch at byte %d", b.MaxTimestamp, position)
+			})
 		case e.Timestamp <= c.largest:
-			c.reject(WrongTimestamp, i, e.Offset, found, fmt.Sprintf("above %d, which the batch that ends with offset %d has", c.largest, c.largestAt))
+			c.reject(WrongTimestamp, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("timestamp %d", e.Timestamp), fmt.Sprintf("above %d, which the batch that ends with offset %d has", c.largest, c.largestAt)
+			})
 		}
 	}
 	if b.MaxTimestamp > c.largest {
@@ -205,7 +256,9 @@ func (c *timeComparison) finish(last kafka.Offset, whole bool) *findings {
 	for i, state := range c.state {
 		e := timeEntryAt(c.b, c.base, i)
 		if state == unmet && (whole || e.Offset <= last) {
-			c.reject(WrongOffset, i, e.Offset, fmt.Sprintf("offset %d", e.Offset), describeNoBatch(e.Offset, last))
+			c.reject(WrongOffset, i, e.Offset, func() (string, string) {
+				return fmt.Sprintf("offset %d", e.Offset), describeNoBatch(e.Offset, last)
+			})
 		}
 	}
 	c.checkOrder(func(e []byte) (int64, kafka.Offset, string) {

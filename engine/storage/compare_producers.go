@@ -8,15 +8,32 @@ import (
 	"loglab/engine/kafka"
 )
 
+// producerComparison is a snapshot that was held against its segment's base offset.
+type producerComparison struct {
+	findings
+	entries int
+	read    bool // not: the header is wrong, and no entry was compared
+}
+
+// outcome counts the entries. There is at most one finding of each.
+func (c *producerComparison) outcome() ComparedFile {
+	f := ComparedFile{Name: c.file, Entries: c.entries, NotCompared: c.entries, Findings: len(c.list) + c.more}
+	if c.read {
+		f.NotCompared, f.Agree = 0, c.entries-f.Findings
+	}
+	return f
+}
+
 // compareProducerSnapshot holds the snapshot of the producers that has the segment's name against the base
 // offset, of which it is. How a producer goes on in the segment says nothing: a broker forgets one that is idle
 // for producer.id.expiration.ms, and a follower takes what the leader has.
-func compareProducerSnapshot(name string, b []byte, base kafka.Offset) findings {
-	f := findings{file: name}
+func compareProducerSnapshot(name string, b []byte, base kafka.Offset) producerComparison {
+	f := producerComparison{findings: findings{file: name}, entries: max(0, len(b)-producerSnapshotHeaderSize) / producerSnapshotEntrySize}
 	if !f.checkSnapshotHeader(b) {
 		return f
 	}
 	entries, _ := ParseProducerSnapshot(b)
+	f.read = true
 	seen := map[kafka.ProducerID]bool{}
 	for i, e := range entries {
 		twice := seen[e.ProducerID]

@@ -324,6 +324,54 @@ func exchange(b []byte, size int) {
 	copy(b[size:], first)
 }
 
+// Each file is counted by itself: what agrees, what does not, and what a broken log leaves open.
+func TestComparisonCountsEntries(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		spoil func(s *spoilt)
+		want  []ComparedFile // index, timeindex, txnindex, snapshot
+	}{
+		{"nothing", func(s *spoilt) {}, []ComparedFile{{Entries: 3, Agree: 3}, {Entries: 3, Agree: 3}, {Entries: 1, Agree: 1}, {Entries: 2, Agree: 2}}},
+		{"preallocated", func(s *spoilt) { s.files.OffsetIndex = append(s.files.OffsetIndex, make([]byte, 800)...) },
+			[]ComparedFile{{Entries: 3, Agree: 3}, {Entries: 3, Agree: 3}, {Entries: 1, Agree: 1}, {Entries: 2, Agree: 2}}},
+		{"one of each", func(s *spoilt) {
+			s.files.OffsetIndex[15]++
+			s.files.TimeIndex[7]--
+			s.files.TransactionIndex[33]++
+			s.files.ProducerSnapshot[10+25] = 91
+			sealSnapshot(s.files.ProducerSnapshot)
+		}, []ComparedFile{{Entries: 3, Agree: 2, Findings: 1}, {Entries: 3, Agree: 2, Findings: 1}, {Entries: 1, Findings: 1}, {Entries: 2, Agree: 1, Findings: 1}}},
+		{"the log broken at byte 280, a snapshot's checksum", func(s *spoilt) { s.log[280+65]++; s.files.ProducerSnapshot[40]++ },
+			[]ComparedFile{{Entries: 3, Agree: 1, NotCompared: 2}, {Entries: 3, Agree: 1, NotCompared: 2}, {Entries: 1, NotCompared: 1}, {Entries: 2, NotCompared: 2, Findings: 1}}},
+		{"no files", func(s *spoilt) { s.files = SegmentFiles{Next: kafka.NoOffset} }, nil},
+	} {
+		s := newSpoilt(t)
+		tc.spoil(s)
+		c := NewComparison(s.name, s.files)
+		var fault error
+		for log := s.log; len(log) > 0; {
+			batch, err := record.Parse(log)
+			if err == nil {
+				err = batch.CheckCRC()
+			}
+			if fault = err; err != nil {
+				break
+			}
+			c.Add(batch)
+			log = log[batch.Size():]
+		}
+		c.Finish(fault)
+		for i, suffix := range []string{OffsetIndexSuffix, TimeIndexSuffix, TransactionIndexSuffix, ProducerSnapshotSuffix} {
+			if tc.want != nil {
+				tc.want[i].Name = SegmentFileName(100, suffix)
+			}
+		}
+		if diff := cmp.Diff(tc.want, c.Files()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
 // Of a file that is wrong all over, the first thousand findings are kept and the others counted.
 func TestComparisonIsBounded(t *testing.T) {
 	s := newSpoilt(t)
@@ -340,6 +388,9 @@ func TestComparisonIsBounded(t *testing.T) {
 	found, more := c.Finish(nil)
 	if len(found) != 1000 || more != 4000 || found[999].Entry != 999 {
 		t.Errorf("%d findings and %d more, the last of entry %d; want 1000 and 4000, entry 999", len(found), more, found[len(found)-1].Entry)
+	}
+	if got := c.Files()[0]; got.Entries != 5000 || got.Agree != 0 || got.NotCompared != 0 || got.Findings != 5000 {
+		t.Errorf("the index has %+v, want 5000 entries that all disagree", got)
 	}
 }
 

@@ -30,7 +30,9 @@ func newTransactionComparison(name string, b []byte) *transactionComparison {
 	})
 	for i := range c.state {
 		if version := int16(binary.BigEndian.Uint16(c.entry(i))); version != abortedTransactionVersion {
-			c.reject(WrongVersion, i, abortedTransactionAt(c.entry(i)).LastOffset, fmt.Sprintf("version %d", version), fmt.Sprint(abortedTransactionVersion))
+			c.reject(WrongVersion, i, abortedTransactionAt(c.entry(i)).LastOffset, func() (string, string) {
+				return fmt.Sprintf("version %d", version), fmt.Sprint(abortedTransactionVersion)
+			})
 		}
 	}
 	return c
@@ -79,8 +81,9 @@ func (c *transactionComparison) judgeFirsts(b *record.Batch) {
 		if b.Attributes.Transactional() {
 			what = fmt.Sprintf("are of producer %d", b.ProducerID)
 		}
-		c.reject(WrongTransaction, i, e.LastOffset, fmt.Sprintf("first offset %d of producer %d", e.FirstOffset, e.ProducerID),
-			fmt.Sprintf("the first offset of that producer's transaction: the batch there has offsets %d to %d, which %s", b.BaseOffset, b.LastOffset(), what))
+		c.reject(WrongTransaction, i, e.LastOffset, func() (string, string) {
+			return fmt.Sprintf("first offset %d of producer %d", e.FirstOffset, e.ProducerID), fmt.Sprintf("the first offset of that producer's transaction: the batch there has offsets %d to %d, which %s", b.BaseOffset, b.LastOffset(), what)
+		})
 	}
 }
 
@@ -103,11 +106,13 @@ func (c *transactionComparison) judgeLasts(b *record.Batch) {
 		case readable && kind != record.Abort || e.ProducerID != b.ProducerID:
 			c.rejectMarker(i)
 		case known && first < e.FirstOffset:
-			c.reject(WrongTransaction, i, e.LastOffset, fmt.Sprintf("first offset %d of producer %d", e.FirstOffset, e.ProducerID),
-				fmt.Sprintf("at most %d, where the transaction has a batch", first))
+			c.reject(WrongTransaction, i, e.LastOffset, func() (string, string) {
+				return fmt.Sprintf("first offset %d of producer %d", e.FirstOffset, e.ProducerID), fmt.Sprintf("at most %d, where the transaction has a batch", first)
+			})
 		case e.LastStableOffset > e.LastOffset+1:
-			c.reject(WrongLastStableOffset, i, e.LastOffset, fmt.Sprintf("last stable offset %d", e.LastStableOffset),
-				fmt.Sprintf("at most %d, behind the marker", e.LastOffset+1))
+			c.reject(WrongLastStableOffset, i, e.LastOffset, func() (string, string) {
+				return fmt.Sprintf("last stable offset %d", e.LastStableOffset), fmt.Sprintf("at most %d, behind the marker", e.LastOffset+1)
+			})
 		}
 	}
 	if readable && kind == record.Abort && known && !listed && !c.has(b.ProducerID, first) {
@@ -122,8 +127,9 @@ func (c *transactionComparison) rejectMarker(i int) {
 		return
 	}
 	e := abortedTransactionAt(c.entry(i))
-	c.reject(WrongMarker, i, e.LastOffset, fmt.Sprintf("last offset %d of producer %d", e.LastOffset, e.ProducerID),
-		"the offset of a marker that aborts that producer's transaction")
+	c.reject(WrongMarker, i, e.LastOffset, func() (string, string) {
+		return fmt.Sprintf("last offset %d of producer %d", e.LastOffset, e.ProducerID), "the offset of a marker that aborts that producer's transaction"
+	})
 }
 
 // has says whether there is an entry, right or wrong, for a transaction.
@@ -159,7 +165,9 @@ func (c *transactionComparison) finish(last kafka.Offset, whole bool) *findings 
 	for i, state := range c.state {
 		e := abortedTransactionAt(c.entry(i))
 		if state == unmet && (whole || e.LastOffset <= last) {
-			c.reject(WrongMarker, i, e.LastOffset, fmt.Sprintf("last offset %d", e.LastOffset), describeNoBatch(e.LastOffset, last))
+			c.reject(WrongMarker, i, e.LastOffset, func() (string, string) {
+				return fmt.Sprintf("last offset %d", e.LastOffset), describeNoBatch(e.LastOffset, last)
+			})
 		}
 	}
 	c.checkOrder(func(e []byte) (int64, kafka.Offset, string) {

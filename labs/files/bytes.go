@@ -42,7 +42,7 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 		if segment.log.Name == f.Name {
 			in.Links = append(in.Links, s.batchLinks(segment, w)...)
 		}
-		addFault(in, f.Name, segment)
+		segment.addFile(in, f.Name, w)
 	}
 	in.Forms = append(in.Forms, w.ask("goto", "byte", "Byte", "Go to byte", s, int64(from), int64(len(f.Bytes)-1)))
 	return true
@@ -64,18 +64,6 @@ func (d Directory) linkPositions(fields []view.ByteField, index File, w Ways) {
 		shown.View, shown.File, shown.Byte = Bytes, log.Name, at
 		link := w.link(fmt.Sprintf("position-%d", i), "its bytes", fmt.Sprintf("its bytes, from %d on", at), shown)
 		fields[i].Link = &link
-	}
-}
-
-// addFault adds the fault of a segment's file, if it has one.
-func addFault(in *view.Inspector, name string, s *segment) {
-	for _, of := range []struct {
-		file  File
-		fault *Fault
-	}{{s.log, s.fault}, {s.index, s.indexFault}, {s.times, s.timesFault}} {
-		if of.file.Name == name && of.fault != nil {
-			in.AddFact("At fault", "%v", of.fault)
-		}
 	}
 }
 

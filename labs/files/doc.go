@@ -11,6 +11,8 @@
 //   - [Directory.ShowBatches]: the batches of a .log around one, and the records of that one.
 //   - [Directory.ShowBytes]: a window of a file by the address of its first byte, or of the decompressed records of a batch:
 //     hex and text beside the fields, what a CRC covers underlined, each varint with its steps.
+//   - [Directory.ShowComparison]: what stands beside a .log held against it, as [storage.Comparison] does: each file agrees,
+//     with how many entries, or each disagreement with its byte, what was found and what is expected.
 //   - [Directory.ShowLookup]: an offset or a time found step by step, with the bytes read counted, beside what a scan without
 //     index would read.
 //   - [Directory.Zip]: the directory as a zip.
@@ -20,7 +22,8 @@
 //
 // Invariants:
 //   - The bytes may be anything. What is not as a broker writes it ends the reading of that file there: what lies before is
-//     shown, with the reason and the byte ([Fault]). A lookup goes only through what is sound.
+//     shown, with the reason and the byte ([Fault]), and compared. A lookup goes only through index entries that lead to
+//     what is there, up to the first that does not; such a one may disagree with the log still, as older brokers' do.
 //   - Work and memory are bounded by the bytes given: a batch may have [MaxBatch] bytes as it is and decompressed, the records
 //     of a file [MaxDecompressed]. A count or length that the bytes declare makes no room by itself.
 //   - A view has few enough elements for a page, however large the file: windows of bytes, and 12 rows of a table.

@@ -21,9 +21,10 @@ func (d Directory) ShowLookup(in *view.Inspector, s Shown, w Ways) bool {
 	largest := kafka.NoTimestamp
 	for _, segment := range list {
 		ends, largest = max(ends, segment.LastOffset), max(largest, segment.LargestTimestamp)
-		addFault(in, segment.log.Name, segment)
-		addFault(in, segment.index.Name, segment)
-		addFault(in, segment.times.Name, segment)
+		if segment.fault != nil {
+			in.AddFact("At fault", "%s, %v", segment.log.Name, segment.fault)
+		}
+		segment.addUnused(in)
 	}
 	start := max(d.LogStartOffset, list[0].BaseOffset)
 	offset, moment := s, s

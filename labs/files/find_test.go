@@ -230,5 +230,9 @@ func FuzzDirectory(f *testing.F) {
 		d.ShowBatches(&in, Shown{Segment: 100, Batch: at, Record: at}, testWays)
 		d.ShowLookup(&in, Shown{Offset: kafka.Offset(target), Time: kafka.NoTimestamp}, testWays)
 		d.ShowLookup(&in, Shown{Offset: kafka.NoOffset, Time: kafka.Timestamp(target)}, testWays)
+		in = view.Inspector{}
+		if d.ShowComparison(&in, Shown{Segment: 100, Finding: at}, testWays); len(in.Tables) > 1 || len(in.Tables) == 1 && len(in.Tables[0].Rows) > 12 {
+			t.Errorf("%d tables, more than 12 rows", len(in.Tables))
+		}
 	})
 }

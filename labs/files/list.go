@@ -57,24 +57,14 @@ func (s *segment) show(in *view.Inspector, shown Shown, w Ways) {
 		in.AddFact("Offsets", "%s", inspect.Offsets(s.FirstOffset, s.LastOffset))
 		in.AddFact("Largest time", "%s", inspect.Moment(s.LargestTimestamp))
 	}
-	for _, of := range []struct {
-		file  File
-		list  int
-		fault *Fault
-	}{{s.index, len(s.OffsetEntries()), s.indexFault}, {s.times, len(s.TimeEntries()), s.timesFault}} {
-		if of.file.Name == "" {
-			continue
-		}
-		in.AddFact(string(kindOf(of.file.Name)), "%s", kafka.Count(of.list, "entry"))
-		if of.fault != nil {
-			in.AddFact("At fault", "%s, %v. A lookup uses only the entries before it.", of.file.Name, of.fault)
-		}
+	s.addCompared(in)
+	s.addUnused(in)
+	if len(s.findings) > 0 {
+		in.Links = append(in.Links, w.link("held", "Where the files disagree", "", s.toFinding(0)))
 	}
 	if s.fault != nil {
 		in.AddFact("At fault", "%s, %v. What follows is not read.", s.log.Name, s.fault)
-		bytes := NoTarget
-		bytes.View, bytes.File, bytes.Byte = Bytes, s.log.Name, s.fault.Byte
-		in.Links = append(in.Links, w.link("fault", "The bytes at fault", "", bytes))
+		in.Links = append(in.Links, w.link("fault", "The bytes at fault", "", s.toFault()))
 	}
 	if n == 0 {
 		return

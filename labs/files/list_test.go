@@ -148,36 +148,6 @@ func TestAFileIsDecompressedUpToABound(t *testing.T) {
 	}
 }
 
-// An index that does not fit its log is used up to the entry at fault.
-func TestFaultsOfIndexes(t *testing.T) {
-	log := vector(t, "V2b", "V3")
-	for name, test := range map[string]struct{ index, times, fault string }{
-		"longer than the log":    {"00000003 00000068 00000009 000000b6", "", ".index, byte 12: entry 1 leads to byte 182, where no batch of the .log begins"},
-		"beside a batch":         {"00000003 00000067", "", ".index, byte 4: entry 0 leads to byte 103, where no batch of the .log begins"},
-		"before the base":        {"ffffffff 00000068", "", "offset is 99, must be above 99"},
-		"negative position":      {"00000003 ffffff00", "", "position is -256, must be above -1"},
-		"too late a batch":       {"00000001 00000068", "", ".index, byte 0: entry 0 has offset 101, but the batch that it leads to begins with 103"},
-		"above the last offset":  {"00000004 00000068", "", ".index, byte 0: entry 0 has offset 104, but the .log ends with 103"},
-		"half an entry":          {"00000003 000068", "", "only 7 of 8 bytes"},
-		"times above the offset": {"", "0000018bcfe56805 00000002 0000018bcfe5680a 00000104", ".timeindex, byte 20: entry 1 has offset 360, but the .log ends with 103"},
-		"times going back":       {"", "0000018bcfe56805 00000002 0000018bcfe56804 00000003", ".timeindex, byte 12: time index entry 1"},
-	} {
-		more := []File{{"00000000000000000100.index", unhex(t, test.index)}, {"00000000000000000100.timeindex", unhex(t, test.times)}}
-		in := listed(t, 100, log, more...)
-		if got := fact(in, "At fault", test.fault); got == "" {
-			t.Errorf("%s: the facts are %v, want %q", name, in.Facts, test.fault)
-		}
-		// And a lookup still finds what is there.
-		shown := NoTarget
-		shown.View, shown.Offset = Lookup, 103
-		in = view.Inspector{}
-		d := Directory{Name: "orders-0", Files: append([]File{{logName(100), log}}, more...)}
-		if d.ShowLookup(&in, shown, testWays); fact(in, "Answer", "the batch of offsets 103 at byte 104") == "" {
-			t.Errorf("%s: offset 103 is found as %v", name, in.Facts)
-		}
-	}
-}
-
 // Tables show twelve rows, and links lead to the others.
 func TestWindowsOfBatchesAndRecords(t *testing.T) {
 	var raw []byte

@@ -25,7 +25,7 @@ func (d Directory) partsOf(f File, from, to int, list []*segment) []inspect.Part
 			}
 		}
 		s := &segment{log: f}
-		s.readLog(base)
+		s.readLog(base, func(record.Batch) {})
 		return s.logParts(from, to)
 	case storage.OffsetIndexSuffix:
 		return entries(f.Bytes, from, to, 0, offsetEntrySize, false, true, offsetEntry(base))

@@ -34,8 +34,9 @@ type segment struct {
 	starts            []int
 	decompressed      int    // bytes of all records
 	fault             *Fault // nil: the log is sound to its end
-	indexFault        *Fault
-	timesFault        *Fault
+
+	findings []storage.Finding // where the files disagree, as far as they are listed
+	compared []storage.ComparedFile
 }
 
 // batch parses the i-th batch.
@@ -68,21 +69,28 @@ func (s *segment) batchHolding(position int) int {
 	return low - 1
 }
 
-// segments reads the segments of a directory: a .log file each, with the indexes of its name.
+// segments reads the segments of a directory: a .log file each, with the files of its name.
 func (d Directory) segments() []*segment {
 	var list []*segment
 	for _, f := range d.Files {
 		base, named := BaseOffset(f.Name)
-		if f.Name != storage.SegmentFileName(base, storage.LogSuffix) || !named {
+		if f.Name != logName(base) || !named {
 			continue // something else, or a segment that is being deleted or written
 		}
-		s := &segment{log: f}
-		s.index, _ = d.file(storage.SegmentFileName(base, storage.OffsetIndexSuffix))
-		s.times, _ = d.file(storage.SegmentFileName(base, storage.TimeIndexSuffix))
-		s.readLog(base)
+		list = append(list, &segment{log: f, Segment: storage.Segment{BaseOffset: base}})
+	}
+	for i, s := range list {
+		s.index, _ = d.file(storage.SegmentFileName(s.BaseOffset, storage.OffsetIndexSuffix))
+		s.times, _ = d.file(storage.SegmentFileName(s.BaseOffset, storage.TimeIndexSuffix))
+		next := kafka.NoOffset
+		if i+1 < len(list) {
+			next = list[i+1].BaseOffset
+		}
+		comparison := storage.NewComparison(s.log.Name, d.beside(s.BaseOffset, next))
+		s.readLog(s.BaseOffset, comparison.Add)
+		s.finish(comparison)
 		s.readIndex()
 		s.readTimes()
-		list = append(list, s)
 	}
 	return list
 }
@@ -96,8 +104,8 @@ func sound(list []*segment) []storage.Segment {
 	return segments
 }
 
-// readLog reads batch after batch up to the end or the first that no broker has written.
-func (s *segment) readLog(base kafka.Offset) {
+// readLog reads batch after batch up to the end or the first that no broker has written, and hands on each.
+func (s *segment) readLog(base kafka.Offset, add func(record.Batch)) {
 	s.BaseOffset, s.FirstOffset, s.LastOffset, s.LargestTimestamp = base, kafka.NoOffset, kafka.NoOffset, kafka.NoTimestamp
 	at, after := 0, base-1
 	for {
@@ -116,6 +124,7 @@ func (s *segment) readLog(base kafka.Offset) {
 		if len(s.starts) == 0 {
 			s.FirstOffset = b.BaseOffset
 		}
+		add(b)
 		s.starts = append(s.starts, at)
 		s.decompressed += records
 		s.LargestTimestamp = max(s.LargestTimestamp, b.MaxTimestamp)
@@ -164,48 +173,44 @@ func faultAt(position int, err error) *Fault {
 	return &Fault{Byte: position, Reason: err.Error()}
 }
 
-// readIndex takes the entries of the offset index that lead to a batch.
+// readIndex takes the entries of the offset index through which a lookup finds what is there: each leads to the first byte
+// of a batch that begins at or below its offset. That is less than to agree with the log: of batches that a follower or the
+// cleaner appended at once, older brokers wrote the last one's offset with the first one's position.
 func (s *segment) readIndex() {
 	const size = offsetEntrySize
 	used := entriesIn(s.index.Bytes, size)
-	list, err := storage.ParseOffsetIndex(s.index.Bytes[:min(used, (len(s.starts)+2)*size)], s.BaseOffset)
-	for i, e := range list {
-		b := s.batchAt(e.Position)
-		switch {
-		case b < 0:
-			s.indexFault = &Fault{i*size + 4, fmt.Sprintf("entry %d leads to byte %s, where no batch of the .log begins", i, kafka.Thousands(e.Position))}
-		case s.batch(b).BaseOffset > e.Offset:
-			s.indexFault = &Fault{i * size, fmt.Sprintf("entry %d has offset %d, but the batch that it leads to begins with %d", i, e.Offset, s.batch(b).BaseOffset)}
-		case e.Offset > s.LastOffset:
-			s.indexFault = &Fault{i * size, fmt.Sprintf("entry %d has offset %d, but the .log ends with %d", i, e.Offset, s.LastOffset)}
-		}
-		if s.indexFault != nil {
-			list = list[:i]
+	list, _ := storage.ParseOffsetIndex(s.index.Bytes[:min(used, (len(s.starts)+2)*size)], s.BaseOffset)
+	n := 0
+	for _, e := range list {
+		if b := s.batchAt(e.Position); b < 0 || s.batch(b).BaseOffset > e.Offset || e.Offset > s.LastOffset {
 			break
 		}
+		n++
 	}
-	if err != nil && s.indexFault == nil {
-		s.indexFault = &Fault{len(list) * size, err.Error()}
-	}
-	s.OffsetIndex = s.index.Bytes[: len(list)*size : len(list)*size]
+	s.OffsetIndex = s.index.Bytes[: n*size : n*size]
 }
 
-// readTimes takes the entries of the time index whose offsets the log has.
+// readTimes takes the entries of the time index through which a lookup finds the first record of a time: whatever is in
+// the batches that end before the offset of one has a smaller timestamp.
 func (s *segment) readTimes() {
 	const size = timeEntrySize
 	used := entriesIn(s.times.Bytes, size)
-	list, err := storage.ParseTimeIndex(s.times.Bytes[:min(used, (len(s.starts)+2)*size)], s.BaseOffset)
-	for i, e := range list {
+	list, _ := storage.ParseTimeIndex(s.times.Bytes[:min(used, (len(s.starts)+2)*size)], s.BaseOffset)
+	n, before, largest := 0, 0, kafka.NoTimestamp
+	for _, e := range list {
 		if e.Offset > s.LastOffset {
-			s.timesFault = &Fault{i*size + 8, fmt.Sprintf("entry %d has offset %d, but the .log ends with %d", i, e.Offset, s.LastOffset)}
-			list = list[:i]
 			break
 		}
+		for b := s.batch(before); b.LastOffset() < e.Offset; b = s.batch(before) {
+			largest = max(largest, b.MaxTimestamp)
+			before++
+		}
+		if e.Timestamp <= largest {
+			break
+		}
+		n++
 	}
-	if err != nil && s.timesFault == nil {
-		s.timesFault = &Fault{len(list) * size, err.Error()}
-	}
-	s.TimeIndex = s.times.Bytes[: len(list)*size : len(list)*size]
+	s.TimeIndex = s.times.Bytes[: n*size : n*size]
 }
 
 // entriesIn is how many bytes of an index hold entries: the file of a running broker's active segment is filled up with

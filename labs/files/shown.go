@@ -19,6 +19,7 @@ type Shown struct {
 	Inside  bool            // the bytes are the decompressed records of Batch, not the file's
 	Offset  kafka.Offset    // to be found; NoOffset: none
 	Time    kafka.Timestamp // to be found; NoTimestamp: none
+	Finding int             // place of the first listed of what the files of Segment disagree in
 }
 
 // View is one way to look at a directory.
@@ -26,9 +27,10 @@ type View string
 
 // The views.
 const (
-	Batches View = "batches" // the batches of a .log, and the records of one
-	Bytes   View = "bytes"   // a window of a file
-	Lookup  View = "find"    // how a read finds an offset or a time
+	Batches  View = "batches" // the batches of a .log, and the records of one
+	Bytes    View = "bytes"   // a window of a file
+	Lookup   View = "find"    // how a read finds an offset or a time
+	Compared View = "check"   // the files of a segment held against its .log
 )
 
 // NoTarget is what is shown first: the batches from the first on, and nothing to be found.

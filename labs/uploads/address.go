@@ -93,11 +93,11 @@ func Parse(query string) (Address, error) {
 			continue
 		case "view":
 			switch v := files.View(p.Value); v {
-			case files.Batches, files.Bytes, files.Lookup:
+			case files.Batches, files.Bytes, files.Lookup, files.Compared:
 				a.Shown.View = v
 				continue
 			}
-			return a, refuse(p.Name, p.Value, "%s, %s and %s are allowed", files.Batches, files.Bytes, files.Lookup)
+			return a, refuse(p.Name, p.Value, "%s, %s, %s and %s are allowed", files.Batches, files.Bytes, files.Lookup, files.Compared)
 		case "file":
 			if part = Part(p.Value); place(part) < 0 {
 				return a, refuse(p.Name, p.Value, "log, index and timeindex are allowed")
@@ -117,8 +117,10 @@ func Parse(query string) (Address, error) {
 			a.Shown.Offset = kafka.Offset(n)
 		case "time":
 			a.Shown.Time = kafka.Timestamp(n)
+		case "finding":
+			a.Shown.Finding = int(n)
 		default:
-			return a, refuse(p.Name, p.Value, "log, index, timeindex, base, view, batch, record, file, inside, byte, offset and time are allowed")
+			return a, refuse(p.Name, p.Value, "log, index, timeindex, base, view, batch, record, file, inside, byte, offset, time and finding are allowed")
 		}
 		if !isNumber {
 			return a, refuse(p.Name, p.Value, "a whole number from 0 on is allowed")
@@ -157,6 +159,8 @@ func (a Address) canonical() Address {
 		if kept.Time = s.Time; s.Time >= 0 {
 			kept.Offset = kafka.NoOffset
 		}
+	case files.Compared:
+		kept.Finding = s.Finding
 	default:
 		kept.Batch, kept.Record = s.Batch, s.Record
 	}
@@ -196,6 +200,7 @@ func (a Address) params() []view.Param {
 	number("byte", int64(s.Byte), 0)
 	number("offset", int64(s.Offset), -1)
 	number("time", int64(s.Time), -1)
+	number("finding", int64(s.Finding), 0)
 	return list
 }
 

@@ -31,6 +31,9 @@ func TestAnAddressIsSpelledOneWay(t *testing.T) {
 		"log=L&view=find&offset=0":                    "log=L&view=find&offset=0",
 		"log=L&view=find&time=1700000000000&offset=4": "log=L&view=find&time=1700000000000",
 		"log=L&view=find&batch=9":                     "log=L&view=find",
+		"log=L&view=check&finding=12&byte=9":          "log=L&view=check&finding=12",
+		"log=L&view=check&finding=0":                  "log=L&view=check",
+		"log=L&finding=12":                            "log=L",
 	} {
 		spell := strings.NewReplacer("=L", "="+logHash, "=I", "="+indexHash)
 		a, err := Parse(spell.Replace(query))
@@ -57,6 +60,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		"log=L&view=all":                        "view",
 		"log=L&byte=-1":                         "byte",
 		"log=L&batch=x":                         "batch",
+		"log=L&view=check&finding=-1":           "finding",
 		"log=L&offset=9223372036854775808":      "offset",
 		"log=L&view=bytes&file=index":           "file",
 		"log=L&view=bytes&file=txnindex":        "file",
@@ -111,20 +115,21 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// A page says until when, offers the three views, and refuses a place that the files do not have.
+// A page says until when, offers the four views, and refuses a place that the files do not have.
 func TestPage(t *testing.T) {
 	contents := [3][]byte{segment(t), nil, nil}
 	until := time.Date(2027, time.January, 15, 9, 5, 0, 0, time.UTC)
 	for query, title := range map[string]string{
 		"": "Batches and records", "&view=bytes": "Bytes of 00000000000000000007.log", "&view=bytes&byte=69": "Bytes of 00000000000000000007.log",
 		"&view=bytes&inside=70": "Decompressed records of 00000000000000000007.log", "&view=find": "How a broker finds an offset or a time", "&view=find&offset=8": "Find offset 8",
+		"&view=check": "Held against the log", "&view=check&finding=9": "Held against the log",
 	} {
 		a, err := Parse("log=" + logHash + "&base=7" + query)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := a.Page(contents, until)
-		if err != nil || p.Shown.Title != title || !strings.Contains(p.Kept, "until 09:05 UTC on 15 January 2027") || len(p.Tabs) != 3 || len(p.Files.Rows) != 1 {
+		if err != nil || p.Shown.Title != title || !strings.Contains(p.Kept, "until 09:05 UTC on 15 January 2027") || len(p.Tabs) != 4 || len(p.Files.Rows) != 1 {
 			t.Errorf("%s: %+v, %v", query, p, err)
 		}
 	}
@@ -145,6 +150,7 @@ func TestPage(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("log=" + logHash + "&base=7&view=bytes&inside=70&byte=3")
 	f.Add("log=" + logHash + "&view=find&time=5&offset=6")
+	f.Add("log=" + logHash + "&view=check&finding=12")
 	f.Fuzz(func(t *testing.T, query string) {
 		a, err := Parse(query)
 		if err != nil {
@@ -154,7 +160,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := Parse(canonical); err != nil || again != a {
 			t.Errorf("%s reads as %+v, %v; want %+v", canonical, again, err, a)
 		}
-		if a.Shown.View != files.Batches && a.Shown.View != files.Bytes && a.Shown.View != files.Lookup {
+		if a.Shown.View != files.Batches && a.Shown.View != files.Bytes && a.Shown.View != files.Lookup && a.Shown.View != files.Compared {
 			t.Errorf("view %q", a.Shown.View)
 		}
 	})

@@ -63,6 +63,9 @@ func (a Address) Page(contents [3][]byte, until time.Time) (*view.FilePage, erro
 			in.Title = fmt.Sprintf("Find offset %d", a.Shown.Offset)
 		}
 		d.ShowLookup(in, a.Shown, a.ways())
+	case files.Compared:
+		in.Title = "Held against the log"
+		d.ShowComparison(in, a.Shown, a.ways())
 	default:
 		in.Title = "Batches and records"
 		d.ShowBatches(in, a.Shown, a.ways())
@@ -71,13 +74,13 @@ func (a Address) Page(contents [3][]byte, until time.Time) (*view.FilePage, erro
 	return p, nil
 }
 
-// tabs lead to the three views.
+// tabs lead to the four views.
 func (a Address) tabs() []view.Link {
 	var tabs []view.Link
 	for _, tab := range []struct {
 		view files.View
 		text string
-	}{{files.Batches, "Batches and records"}, {files.Bytes, "Bytes"}, {files.Lookup, "Find an offset or a time"}} {
+	}{{files.Batches, "Batches and records"}, {files.Bytes, "Bytes"}, {files.Lookup, "Find an offset or a time"}, {files.Compared, "Held against the log"}} {
 		to := files.NoTarget
 		to.View, to.File = tab.view, a.name(Log)
 		tabs = append(tabs, view.Link{ID: "tab-" + string(tab.view), Text: tab.text, Href: a.to(to), Current: tab.view == a.Shown.View})

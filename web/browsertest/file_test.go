@@ -190,6 +190,94 @@ func TestOwnFileByKeyboard(t *testing.T) {
 	b.waitText("#shown .facts", "the batch of offsets 4209 to 4211")
 }
 
+// spoil adds one to the last byte of a number of four in a file, and gives what it is then.
+func spoil(t testing.TB, path string, at int) uint32 {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[at+3]++
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return encoding.BigEndian.Uint32(raw[at:])
+}
+
+// A spoiled index is a row that leads to its byte: with the mouse or the keys, with scripts or without.
+func TestASpoiledIndexIsFollowedToItsByte(t *testing.T) {
+	t.Parallel()
+	for _, scripts := range []bool{true, false} {
+		for _, keys := range []bool{true, false} {
+			t.Run(fmt.Sprintf("scripts %v keys %v", scripts, keys), func(t *testing.T) {
+				t.Parallel()
+				b := newTab(t, serve(t).url)
+				if !scripts {
+					b.withoutScripts()
+				}
+				follow := b.click
+				if keys {
+					follow = func(selector string) {
+						b.t.Helper()
+						b.focus(selector)
+						b.press(kb.Enter)
+					}
+				}
+				b.openPlain("/file")
+				log, index, times := ownSegment(t, false)
+				spoilt := spoil(t, index, 12) // the position of entry 1
+				b.upload(log, index, times)
+				follow("#upload button")
+				b.waitText("#shown .facts", "1 disagreement; 19 of 20 entries agree")
+				b.waitText("#shown .facts", "agrees: 20 entries")
+				follow("#held")
+				b.waitText("#shown-title", "Held against the log")
+				b.waitText("#findings tbody", "the first byte of a batch, as ")
+				b.waitText("#findings tbody", "4229")
+				if got := b.count("#findings tbody tr"); got != 1 {
+					t.Errorf("%d rows, want 1", got)
+				}
+				follow("#finding-0")
+				b.waitText("#shown-title", "Bytes of 00000000000000004200.index")
+				b.waitText("#shown .byte-fields", "entry 1 relativeOffset")
+				b.waitText("#shown .byte-fields", fmt.Sprintf("the batch begins at byte %s of the .log", kafka.Thousands(spoilt)))
+				b.waitFor("location.search.endsWith('&view=bytes&file=index&byte=8')")
+				follow("#held")
+				b.waitText("#shown-title", "Held against the log")
+				follow("#tab-batches")
+				b.waitText("#shown-title", "Batches and records")
+				follow("#tab-check")
+				b.waitText("#findings tbody", "4229")
+			})
+		}
+	}
+}
+
+// Disagreements beyond twelve are reached by their links.
+func TestDisagreementsArePaged(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.openPlain("/file")
+	log, index, times := ownSegment(t, false)
+	for i := range 20 {
+		spoil(t, index, 8*i+4)
+		spoil(t, times, 12*i+4)
+	}
+	b.upload(log, index, times)
+	b.click("#upload button")
+	b.waitText("#shown .facts", "20 disagreements; 0 of 20 entries agree")
+	b.click("#tab-check")
+	b.waitText("#shown .note", "40 disagreements; 1 to 12 are shown.")
+	for _, shown := range []string{"13 to 24", "25 to 36", "29 to 40"} {
+		b.click("#findings-after")
+		b.waitText("#shown .note", "40 disagreements; "+shown+" are shown.")
+	}
+	b.click("#findings-start")
+	b.waitText("#shown .note", "1 to 12 are shown.")
+	b.click("#findings-end")
+	b.waitText("#findings tbody tr:last-child", ".timeindex")
+}
+
 // What cannot be shown is said, with the form to try again.
 func TestWhatIsNoLogIsSaid(t *testing.T) {
 	t.Parallel()
@@ -212,17 +300,28 @@ func TestWhatIsNoLogIsSaid(t *testing.T) {
 func fileStates(t *testing.T, b *tab, damaged bool) []state {
 	t.Helper()
 	b.openPlain("/file")
-	b.upload(ownSegment(t, damaged))
+	log, index, times := ownSegment(t, damaged)
+	if damaged {
+		for i := range 20 {
+			spoil(t, index, 8*i+4)
+			spoil(t, times, 12*i+4)
+		}
+	}
+	b.upload(log, index, times)
 	b.click("#upload button")
 	b.waitText("h1", "00000000000000004200.log")
 	at, _, _ := strings.Cut(b.address(), "#")
 	if damaged {
-		return []state{{name: "file-damaged", address: at}}
+		return []state{
+			{name: "file-damaged", address: at}, {name: "file-check-damaged", address: at + "&view=check"}, {name: "file-index-damaged", address: at + "&view=bytes&file=index"},
+			{name: "file-find-damaged", address: at + "&view=find&offset=4210"},
+		}
 	}
 	return []state{
 		{name: "file-form", address: "/file"}, {name: "file-batches", address: at + "&batch=5000&record=0"}, {name: "file-bytes", address: at + "&view=bytes&byte=208"},
 		{name: "file-inside", address: at + "&view=bytes&inside=" + b.compressed()}, {name: "file-index", address: at + "&view=bytes&file=index"}, {name: "file-times", address: at + "&view=bytes&file=timeindex"},
 		{name: "file-find", address: at + "&view=find&offset=4250"}, {name: "file-time", address: at + "&view=find&time=1700000050000"},
+		{name: "file-check", address: at + "&view=check"},
 		{name: "file-gone", address: "/file/segment?log=" + strings.Repeat("A", 43), complaint: "404 (Not Found)"},
 	}
 }
