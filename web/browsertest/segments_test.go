@@ -256,15 +256,16 @@ func TestInspectorOfSegments(t *testing.T) {
 	b.waitAddress(segments + "&t=14&at=find:orders-0:8")
 	b.waitText("#inspector", "00000000000000000005.log: base offset 5 is the greatest ≤ 8 of 3 segments")
 	b.waitText("#inspector", "entry 0, offset 7, is the greatest ≤ 8 of 2 entries: the scan begins at byte 152")
-	b.waitText("#inspector", "16 of .index and 76 of .log up to the batch, 92 in all; a scan of the log without index reads 608")
+	b.waitText("#inspector", "138 bytes: 2 entries of the offset index × 8, 2 headers × 61 = 122")
+	b.waitText("#inspector", "from the start of the log: 9 batches, 608 bytes passed over, 9 headers × 61 = 549")
 	b.waitText("#search", "go on before it")
 	b.shot("segments-find")
 	b.paste("#find-time-offset", "8000")
 	b.click("#find-time button")
 	b.waitAddress(segments + "&t=14&at=time:orders-0:8000")
-	b.waitText("#inspector", "the first whose largest timestamp, 9,000 ms into the run, is not before 8,000 ms; 1 segment passed over")
-	b.waitText("#inspector", "entry 0, 7,000 ms into the run, is the greatest ≤ the target")
-	b.waitText("#inspector", "offset 8 with 8,000 ms into the run")
+	b.waitText("#inspector", "the first of 3 segments whose largest timestamp, 9,000 ms into the run, is ≥ 8,000 ms into the run")
+	b.waitText("#inspector", "entry 0, timestamp 7,000 ms into the run, is the greatest ≤ 8,000 ms into the run of 2 entries: it leads to offset 7")
+	b.waitText("#inspector", "offset 8, timestamp 8,000 ms into the run")
 	b.click("#segment-10 .files .item")
 	b.waitText("#inspector-title", "File 00000000000000000010.log")
 	b.waitText("#inspector", "a power loss takes the last 304 bytes")
@@ -285,6 +286,37 @@ func TestInspectorOfSegments(t *testing.T) {
 	b.open(segments + "&reader=on&t=9")
 	b.click("#node-reader-1")
 	b.waitText("#inspector", "auto.offset.reset")
+}
+
+// A file of the disk opens to the byte: an entry of an index leads to the batch in the .log, fields and bytes to each other,
+// and both the file and the directory can be kept.
+func TestBytesOfAFile(t *testing.T) {
+	t.Parallel()
+	site := serve(t).url
+	b := newTab(t, site)
+	b.open(segments + "&t=14")
+	b.click("#picture [value='file:orders-0:00000000000000000005.index']")
+	b.waitText("#inspector-title", "File 00000000000000000005.index")
+	b.waitText("#inspector", "the last of its batch")
+	b.click("#bytes-byte-1") // position 152 = 00000098
+	b.waitFor("document.querySelector('#bytes-field-1').innerText.includes('152')")
+	b.click("#position-1")
+	b.waitAddress(segments + "&t=14&at=file:orders-0:00000000000000000005.log:152")
+	b.waitText("#inspector", "Bytes 144 to")
+	b.waitText("#inspector", "baseOffset")
+	b.paste("#goto-byte", "0")
+	b.click("#goto button")
+	b.waitAddress(segments + "&t=14&at=file:orders-0:00000000000000000005.log")
+	b.waitText("#inspector", "Bytes 0 to")
+	b.shot("segments-bytes")
+	log := eval[string](b, "document.querySelector('#keep-file').getAttribute('href')")
+	kept := get(t, site+log)
+	if !strings.HasPrefix(kept, "\x00\x00\x00\x00\x00\x00\x00\x05") || len(kept) != 380 {
+		t.Errorf("%s: %d bytes, want the 380 of a log that begins with offset 5", log, len(kept))
+	}
+	if zip := get(t, site+eval[string](b, "document.querySelector('#keep-directory').getAttribute('href')")); !strings.HasPrefix(zip, "PK") {
+		t.Errorf("the directory is no zip: %.8q", zip)
+	}
 }
 
 // The window over the log moves to earlier lines and back.
@@ -363,7 +395,7 @@ func TestSegmentsWithoutJavaScript(t *testing.T) {
 	b.waitText("#inspector-title", "Find offset 3 in orders-0")
 	b.paste("#find-time-offset", "9000")
 	b.click("#find-time button")
-	b.waitText("#inspector", "the first record, in the order of offsets, that is not older")
+	b.waitText("#inspector", "offset 6, timestamp 10,000 ms into the run")
 	b.paste("#produce-key", "E")
 	b.click("#produce button")
 	b.waitText(".given", "produce p0 E 1")
