@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -24,10 +25,15 @@ func (b *Broker) writeCheckpoints(t *turn) {
 	b.writeLogStarts()
 }
 
-// writeCheckpoint replaces a checkpoint file.
+// writeCheckpoint replaces a checkpoint file. One that says the same already stays: a broker at rest writes the same
+// every 5 s.
 func (b *Broker) writeCheckpoint(name string, list []storage.PartitionOffset) {
+	text := storage.FormatOffsetCheckpoint(list)
+	if old, ok := b.disk.Open(name); ok && bytes.Equal(b.disk.Bytes(old), text) {
+		return
+	}
 	f := b.disk.Create(name + ".tmp")
-	b.disk.Append(f, storage.FormatOffsetCheckpoint(list))
+	b.disk.Append(f, text)
 	b.disk.Sync(f)
 	b.disk.Rename(f, name)
 }
