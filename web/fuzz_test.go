@@ -39,6 +39,9 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
+// attached is the type of files that a browser keeps.
+const attached = "application/octet-stream"
+
 // checkKnownAnswer holds an answer to the statuses and types that the site gives.
 func checkKnownAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
@@ -48,8 +51,11 @@ func checkKnownAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	if !slices.Contains(statuses, w.Code) {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	types := []string{"text/html; charset=utf-8", "text/plain; ", "text/event-stream", "text/css; charset=utf-8", "text/javascript; charset=utf-8", "image/svg+xml"}
+	types := []string{"text/html; charset=utf-8", "text/plain; ", "text/event-stream", "text/css; charset=utf-8", "text/javascript; charset=utf-8", "image/svg+xml", attached}
 	found := w.Header().Get("Content-Type")
+	if disposition := w.Header().Get("Content-Disposition"); found == attached && !strings.HasPrefix(disposition, "attachment; filename=") {
+		t.Errorf("Content-Disposition %q", disposition)
+	}
 	if !slices.ContainsFunc(types, func(known string) bool { return strings.HasPrefix(found, known) }) {
 		t.Errorf("status %d, Content-Type %q", w.Code, found)
 	}
