@@ -13,15 +13,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// benchPages are the pages that are measured.
+var benchPages = map[string]string{
+	"start":           explorer,
+	"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100",
+	"200 batches":     segments + "&rate=10&value-bytes=200&batch-size=0&segment-bytes=65536&do=0:wait+19s",
+}
+
 // BenchmarkPressToPaint measures the time from a press on Step until the next frame is painted, a hundred
 // times at ten a second: a message task after the animation frame that follows the change of the page.
 // Every frame is asked for the first time.
 func BenchmarkPressToPaint(b *testing.B) {
-	for name, address := range map[string]string{
-		"start":           explorer,
-		"many partitions": explorer + "&partitions=64&consumers=64&keys=1000&rate=100",
-		"200 batches":     segments + "&rate=10&value-bytes=200&batch-size=0&segment-bytes=65536&do=0:wait+19s",
-	} {
+	for name, address := range benchPages {
+
 		b.Run(name, func(b *testing.B) {
 			const presses = 100
 			var millis []float64
@@ -48,6 +52,35 @@ func BenchmarkPressToPaint(b *testing.B) {
 				}
 				millis = append(millis, eval[[]float64](p, "paints")...)
 				p.waitTick(presses)
+			}
+			slices.Sort(millis)
+			b.ReportMetric(millis[len(millis)/2], "median-ms")
+			b.ReportMetric(millis[len(millis)*95/100], "p95-ms")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkMorph is how long the page takes to put the next frame in the place of the one shown, until all of its scripts
+// are done: the frames of ten ticks, one after another.
+func BenchmarkMorph(b *testing.B) {
+	for name, address := range benchPages {
+		b.Run(name, func(b *testing.B) {
+			var millis []float64
+			for b.Loop() {
+				p := newTab(b, serve(b).url)
+				p.open(address)
+				millis = append(millis, eval[[]float64](p, `(async () => {
+					const frames = [], times = []
+					for (let t = 1; t <= 10; t++) frames.push(await (await fetch('/frame' + location.pathname + location.search + '&t=' + t + '&has=' + document.querySelector('#set-up').dataset.run)).text())
+					for (const html of [...frames, ...frames, ...frames]) {
+						await new Promise(done => setTimeout(done, 50))
+						const began = performance.now()
+						document.dispatchEvent(new CustomEvent('datastar-fetch', { detail: { type: 'datastar-patch-elements', el: document.querySelector('#lab'), argsRaw: { elements: html } } }))
+						times.push(performance.now() - began)
+					}
+					return times
+				})()`)...)
 			}
 			slices.Sort(millis)
 			b.ReportMetric(millis[len(millis)/2], "median-ms")
