@@ -43,18 +43,26 @@ func (b LogCleaned) Text() string {
 
 // Sentence gives what the cleaner went by, what went, and what that saved.
 func (b LogCleaned) Sentence() string {
-	s := fmt.Sprintf("The cleaner cleaned %s (%s). It noted the last offset of %s between offsets %s and %s, then wrote %s anew as %s: %s read, %s gone, %s bytes before, %s after.",
-		b.TopicPartition, b.Why, kafka.Count(b.Keys, "key"), kafka.Thousands(b.FirstDirtyOffset), kafka.Thousands(b.Checkpoint-1),
+	s := fmt.Sprintf("The cleaner cleaned %s (%s). It noted the last offset of %s %s, then wrote %s anew as %s: %s read, %s gone, %s bytes before, %s after.",
+		b.TopicPartition, b.Why, kafka.Count(b.Keys, "key"), b.dirty(),
 		kafka.Count(len(b.SegmentsBefore), "segment"), kafka.Count(len(b.SegmentsAfter), "segment"),
 		kafka.Count(b.RecordsRead, "record"), kafka.Thousands(len(b.Removed)), kafka.Thousands(b.BytesBefore), kafka.Thousands(b.BytesAfter))
 	if reasons := b.reasons(); reasons != "" {
 		s += " Gone: " + reasons + "."
 	}
 	if n := len(b.Tombstones); n > 0 {
-		s += fmt.Sprintf(" %s met for the first time and may go with a cleaning from delete.retention.ms = %s on.",
+		s += fmt.Sprintf(" %s met for the first time and may go with a cleaning once delete.retention.ms = %s have passed.",
 			kafka.Count(n, "batch")+" with a tombstone or a marker "+were(n), kafka.Thousands(b.DeleteRetention))
 	}
 	return s
+}
+
+// dirty names the dirty part.
+func (b LogCleaned) dirty() string {
+	if b.FirstDirtyOffset == b.Checkpoint-1 {
+		return "at offset " + kafka.Thousands(b.FirstDirtyOffset)
+	}
+	return fmt.Sprintf("between offsets %s and %s", kafka.Thousands(b.FirstDirtyOffset), kafka.Thousands(b.Checkpoint-1))
 }
 
 // reasons counts why records went.

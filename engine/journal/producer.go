@@ -240,9 +240,9 @@ func (b ClockSet) Text() string { return fmt.Sprintf("skew=%d", b.Skew) }
 func (b ClockSet) Sentence() string {
 	switch {
 	case b.Skew > 0:
-		return fmt.Sprintf("The clock of the producer's machine is %s ms ahead of the brokers' now. Its records say so: a producer writes its own time into them.", kafka.Thousands(b.Skew))
+		return fmt.Sprintf("The clock of the producer's machine is %s ms ahead of the brokers' now. Its records say so unless the topic has message.timestamp.type = LogAppendTime: a producer writes its own time into them.", kafka.Thousands(b.Skew))
 	case b.Skew < 0:
-		return fmt.Sprintf("The clock of the producer's machine is %s ms behind the brokers' now. Its records say so: a producer writes its own time into them.", kafka.Thousands(-b.Skew))
+		return fmt.Sprintf("The clock of the producer's machine is %s ms behind the brokers' now. Its records say so unless the topic has message.timestamp.type = LogAppendTime: a producer writes its own time into them.", kafka.Thousands(-b.Skew))
 	}
 	return "The clock of the producer's machine is right again."
 }

@@ -31,13 +31,21 @@ func (b SegmentsDeleted) Text() string {
 
 // Sentence gives what went, by which rule, and what stays for a while.
 func (b SegmentsDeleted) Sentence() string {
-	s := fmt.Sprintf("%s let go of %s (%s bytes: %s) by %s: %s. The log begins at offset %s now, it did at %s; a fetch from below is answered with OFFSET_OUT_OF_RANGE. The files stay with the suffix .deleted for file.delete.delay.ms = %s.",
+	s := fmt.Sprintf("%s let go of %s (%s bytes: %s) by %s: %s. %s; a fetch from below is answered with OFFSET_OUT_OF_RANGE. The files stay with the suffix .deleted for file.delete.delay.ms = %s.",
 		b.TopicPartition, kafka.Count(len(b.Segments), "segment"), kafka.Thousands(b.Bytes), listed(b.Segments, ", "), b.Rule, b.Why,
-		kafka.Thousands(b.LogStartTo), kafka.Thousands(b.LogStartFrom), kafka.Thousands(b.FileDelay))
+		b.begins(), kafka.Thousands(b.FileDelay))
 	if b.RolledAt != kafka.NoOffset {
 		s += fmt.Sprintf(" As all segments went, the empty one at offset %s was begun first.", kafka.Thousands(b.RolledAt))
 	}
 	return s
+}
+
+// begins says where the log begins now.
+func (b SegmentsDeleted) begins() string {
+	if b.LogStartFrom == b.LogStartTo {
+		return fmt.Sprintf("The log begins at offset %s, as before", kafka.Thousands(b.LogStartTo))
+	}
+	return fmt.Sprintf("The log begins at offset %s now, it did at %s", kafka.Thousands(b.LogStartTo), kafka.Thousands(b.LogStartFrom))
 }
 
 // SegmentsKept says that a check of retention found no segment to delete. It is told again only when it is for

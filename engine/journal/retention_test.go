@@ -12,7 +12,7 @@ func TestOtherForms(t *testing.T) {
 		body           Body
 		text, sentence string
 	}{
-		{ClockSet{-1000}, "skew=-1000", "The clock of the producer's machine is 1,000 ms behind the brokers' now. Its records say so: a producer writes its own time into them."},
+		{ClockSet{-1000}, "skew=-1000", "The clock of the producer's machine is 1,000 ms behind the brokers' now. Its records say so unless the topic has message.timestamp.type = LogAppendTime: a producer writes its own time into them."},
 		{ClockSet{}, "skew=0", "The clock of the producer's machine is right again."},
 		{SegmentsDeleted{orders3, []kafka.Offset{3}, 70, "retention.bytes", "size 70 - retention.bytes 0 = 70 ≥ 70 bytes of the segment", 3, 4, 4, 0},
 			"orders-3 segments=3 70B retention.bytes start=3→4: size 70 - retention.bytes 0 = 70 ≥ 70 bytes of the segment",

@@ -132,7 +132,7 @@ func expectFound(t *testing.T, d Directory, n int) {
 		offset.Offset, moment.Time = kafka.Offset(i), t0+kafka.Timestamp(i)
 		var in view.Inspector
 		d.ShowLookup(&in, offset, testWays)
-		expectFacts(t, in, view.Fact{Name: "Answer", Value: fmt.Sprintf("the batch of offsets %d at byte %d", i, 70*i)})
+		expectFacts(t, in, view.Fact{Name: "Answer", Value: fmt.Sprintf("the batch of offset %d at byte %d", i, 70*i)})
 		in = view.Inspector{}
 		d.ShowLookup(&in, moment, testWays)
 		expectFacts(t, in, view.Fact{Name: "Answer", Value: fmt.Sprintf("offset %d, timestamp %d, in the batch at byte %d", i, t0+i, 70*i)})

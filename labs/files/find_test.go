@@ -64,7 +64,7 @@ func TestFindAnOffset(t *testing.T) {
 		view.Fact{Name: "1. Segment", Value: "00000000000000000000.log: base offset 0 is the greatest ≤ 5 of 1 segment"},
 		view.Fact{Name: "2. Index", Value: "entry 0, offset 3, is the greatest ≤ 5 of 3 entries: the scan begins at byte 210, found in 2 steps"},
 		view.Fact{Name: "3. Scan", Value: "3 batches looked at, 140 bytes passed over, up to the first whose last offset is ≥ 5"},
-		view.Fact{Name: "Answer", Value: "the batch of offsets 5 at byte 350"},
+		view.Fact{Name: "Answer", Value: "the batch of offset 5 at byte 350"},
 		view.Fact{Name: "Bytes read", Value: "199 bytes: 2 entries of the offset index × 8, 3 headers × 61 = 183"},
 		view.Fact{Name: "Without index", Value: "from the start of the segment: 6 batches, 350 bytes passed over, 6 headers × 61 = 366"})
 	search, _ := table(t, in, "search")
@@ -171,7 +171,11 @@ func TestLookupsAgreeWithTheLog(t *testing.T) {
 			shown.Offset = offset
 			var in view.Inspector
 			d.ShowLookup(&in, shown, testWays)
-			if fact(in, "Answer", fmt.Sprintf("the batch of offsets %d", b.BaseOffset)) == "" {
+			word := "offset"
+			if b.LastOffset() > b.BaseOffset {
+				word = "offsets"
+			}
+			if fact(in, "Answer", fmt.Sprintf("the batch of %s %d", word, b.BaseOffset)) == "" {
 				t.Fatalf("seed %d, offset %d: the log reads from %d on, shown is %v", seed, offset, b.BaseOffset, in.Facts)
 			}
 		}

@@ -48,10 +48,10 @@ func (s Search) Offset(in *view.Inspector, offset kafka.Offset) {
 	}
 	segment, lookup := s.Segments[found.Segment], found.Lookup
 	batch := found.Scanned[len(found.Scanned)-1]
-	in.AddFact("1. Segment", "%s: base offset %d is the greatest ≤ %d of %s", storage.SegmentFileName(segment.BaseOffset, storage.LogSuffix), segment.BaseOffset, offset, kafka.Count(len(s.Segments), "segment"))
+	in.AddFact("1. Segment", "%s", s.choice(found.Segment, offset))
 	s.indexFact(in, "2. Index", segment, lookup.IndexEntryNumber, lookup.IndexEntry, offset, len(found.Search))
 	in.AddFact("3. Scan", "%s looked at, %s passed over, up to the first whose last offset is ≥ %d", kafka.Count(lookup.BatchesScanned, "batch"), kafka.Count(lookup.BytesScanned(), "byte"), offset)
-	in.AddFact("Answer", "the batch of offsets %s at byte %s", Offsets(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
+	in.AddFact("Answer", "the batch of %s at byte %s", offsetWords(batch.BaseOffset, batch.LastOffset()), kafka.Thousands(lookup.Position))
 	if batch.BaseOffset < offset {
 		if before := recordsBefore(batch, offset); before > 0 {
 			in.AddFact("Begins below", "a read gives whole batches; the consumer drops %s before %d", kafka.Count(before, "record"), offset)
@@ -61,7 +61,7 @@ func (s Search) Offset(in *view.Inspector, offset kafka.Offset) {
 		in.AddFact("Gap", "no record has offset %d any more; the read goes on with the next batch", offset)
 	}
 	in.AddFact("Bytes read", "%s", bytesRead(0, len(found.Search), lookup.BatchesScanned, 0))
-	inSegment := without(segment, offset)
+	inSegment := without(segment, max(offset, segment.BaseOffset))
 	before, passed := s.before(found.Segment)
 	in.AddFact("Without index", "from the start of the segment: %s, %s passed over, %s", kafka.Count(inSegment.BatchesScanned, "batch"), kafka.Count(inSegment.BytesScanned(), "byte"), headersRead(inSegment.BatchesScanned))
 	in.AddFact("Without segments", "from the start of the log: %s, %s passed over, %s", kafka.Count(before+inSegment.BatchesScanned, "batch"), kafka.Count(passed+inSegment.BytesScanned(), "byte"), headersRead(before+inSegment.BatchesScanned))
@@ -73,6 +73,32 @@ func (s Search) Offset(in *view.Inspector, offset kafka.Offset) {
 		return fmt.Sprintf("%d ≥ %d: here", b.LastOffset(), offset)
 	})
 	in.Tables = append(in.Tables, s.segmentTable(found.Segment), searchTable("2. The binary search in the offset index", found.Search, offset), scan)
+}
+
+// choice says which segment a read begins in. Where the one with the greatest base offset ≤ the target has nothing from
+// there on, as after a cleaning, the search goes on.
+func (s Search) choice(chosen int, offset kafka.Offset) string {
+	name := func(i int) string { return storage.SegmentFileName(s.Segments[i].BaseOffset, storage.LogSuffix) }
+	floor := chosen
+	for floor > 0 && s.Segments[floor].BaseOffset > offset {
+		floor--
+	}
+	text := fmt.Sprintf("%s: base offset %d is the greatest ≤ %d of %s", name(floor), s.Segments[floor].BaseOffset, offset, kafka.Count(len(s.Segments), "segment"))
+	switch skipped := chosen - floor; {
+	case skipped == 1:
+		text += fmt.Sprintf("; it has nothing from %d on, so the search goes on with %s", offset, name(chosen))
+	case skipped > 1:
+		text += fmt.Sprintf("; it and %s behind it have nothing from %d on, so the search goes on with %s", kafka.Count(skipped-1, "segment"), offset, name(chosen))
+	}
+	return text
+}
+
+// offsetWords writes the offsets of a batch with their noun: "offset 6", "offsets 3 to 5".
+func offsetWords(from, to kafka.Offset) string {
+	if from == to {
+		return "offset " + Offsets(from, to)
+	}
+	return "offsets " + Offsets(from, to)
 }
 
 // indexFact says where the offset index lets a scan begin.

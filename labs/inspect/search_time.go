@@ -39,7 +39,7 @@ func (s Search) Time(in *view.Inspector, target kafka.Timestamp) {
 		in.AddFact("Answer", "offset %d, timestamp %s, in the batch at byte %s", way.Offset, s.when(way.Timestamp), kafka.Thousands(way.Position))
 		in.Links = append(in.Links, s.Links(way.Offset, segment)...)
 	} else {
-		in.AddFact("Answer", "offset −1: no record that is left has a timestamp ≥ %s", s.when(target))
+		in.AddFact("Answer", "offset −1: no record of this segment from the log start offset %d on has a timestamp ≥ %s, and no further segment is looked at", s.LogStartOffset, s.when(target))
 	}
 	records := 0
 	for _, b := range way.Scanned {
@@ -68,7 +68,10 @@ func (s Search) Time(in *view.Inspector, target kafka.Timestamp) {
 
 // when writes a timestamp as the page does.
 func (s Search) when(t kafka.Timestamp) string {
-	if s.Clock != nil {
+	switch {
+	case t == kafka.NoTimestamp:
+		return "none"
+	case s.Clock != nil:
 		return s.Clock(t)
 	}
 	return fmt.Sprint(t)

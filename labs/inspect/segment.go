@@ -99,7 +99,7 @@ func (l Log) batchTable(s storage.Segment) view.Table {
 	}
 	t.More = RowsLeft(from, to, len(list), "batch")
 	if len(list) == 0 {
-		t.More = "None yet."
+		t.More = "None."
 	}
 	return t
 }
@@ -114,7 +114,7 @@ func (l Log) indexTable(s storage.Segment) view.Table {
 	}
 	t.More = RowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
-		t.More = "No entry yet: the first batch of a segment never gets one."
+		t.More = "No entry: the first batch of a segment never gets one."
 	}
 	return t
 }
@@ -129,7 +129,7 @@ func timeTable(s storage.Segment) view.Table {
 	}
 	t.More = RowsLeft(from, to, len(list), "entry")
 	if len(list) == 0 {
-		t.More = "No entry yet: one is written with an entry of the offset index, if a later timestamp than the last indexed one has come, and when the segment is closed."
+		t.More = "No entry: one is written with an entry of the offset index, if a later timestamp than the last indexed one has come, and when the segment is closed."
 	}
 	return t
 }

@@ -15,8 +15,10 @@ func (f Frame) Waits(in *view.Inspector, node kafka.NodeID, paused bool) {
 	if paused {
 		in.AddFact("Waits for", "to be resumed: its process stands still and takes nothing in")
 	}
-	if due, does, ok := f.Cluster.NextTimer(node); ok {
-		in.AddFact("Next timer", "in %s ms, at %s ms: %s", kafka.Thousands(max(due-f.View.Now, 0)), kafka.Thousands(due), does)
+	if due, does, ok := f.Cluster.NextTimer(node); ok && due < f.View.Now {
+		in.AddFact("Next timer", "due: %s", does)
+	} else if ok {
+		in.AddFact("Next timer", "in %s ms, at %s ms: %s", kafka.Thousands(due-f.View.Now), kafka.Thousands(due), does)
 	} else {
 		in.AddFact("Next timer", "none is set: only a message or a command makes it act")
 	}
@@ -49,7 +51,7 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 	j := f.Cluster.Journal()
 	for e := range j.All() {
 		switch b := e.Body.(type) {
-		case journal.ProcessKilled, journal.PowerLost, journal.BrokerStopped:
+		case journal.ProcessKilled, journal.PowerLost, journal.BrokerStopped, journal.ConsumerClosed:
 			if e.Node == node {
 				asked, owed = nil, 0
 			}

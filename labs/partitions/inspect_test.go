@@ -212,7 +212,7 @@ func TestFindEveryOffset(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.LastOffset() >= offset {
-					base, answer = s.BaseOffset, fmt.Sprintf("the batch of offsets %s at byte %d", inspect.Offsets(b.BaseOffset, b.LastOffset()), position)
+					base, answer = s.BaseOffset, fmt.Sprintf("the batch of %s%s at byte %d", labs.Verb(int(b.LastOffset()-b.BaseOffset)+1, "offset ", "offsets "), inspect.Offsets(b.BaseOffset, b.LastOffset()), position)
 					break
 				}
 				batchesBefore, bytesBefore, position = batchesBefore+1, bytesBefore+b.Size(), position+b.Size()

@@ -21,7 +21,7 @@ func (l *layout) cleaning() *view.Cleaning {
 		return nil
 	}
 	c := &view.Cleaning{
-		Title:  fmt.Sprintf("The cleaning in tick %d, which noted the last offset of %s from %d to %d", e.Tick, kafka.Count(b.Keys, "key"), b.FirstDirtyOffset, b.Checkpoint-1),
+		Title:  fmt.Sprintf("The cleaning in tick %d, which noted the last offset of %s from %s", e.Tick, kafka.Count(b.Keys, "key"), offsetsText(b.FirstDirtyOffset, b.Checkpoint-1)),
 		Before: fmt.Sprintf("Before: %s, %s in %s", kafka.Count(b.RecordsRead, "record"), kafka.Count(b.BytesBefore, "byte"), segmentList(b.SegmentsBefore)),
 		After:  fmt.Sprintf("After: %s, %s in %s", kafka.Count(b.RecordsRead-len(b.Removed), "record"), kafka.Count(b.BytesAfter, "byte"), segmentList(b.SegmentsAfter)),
 		Why:    labs.Replace("why-cleaning", "why?", l.Address.WithWhy(e.Seq)),

@@ -89,7 +89,8 @@ func (l *layout) tombstoneText(b record.Batch) string {
 	case horizon <= l.clock():
 		return "its delete horizon has passed: the next cleaning takes it"
 	}
-	return fmt.Sprintf("its batch has the delete horizon %s; a cleaning in %s or later takes it", runTime(horizon), l.when(kafka.Millis(horizon-startTime)))
+	at := kafka.Millis(horizon - startTime)
+	return fmt.Sprintf("its batch has the delete horizon %s; a cleaning in tick %d, in %s, or later takes it", runTime(horizon), l.commandTick(at), labs.Span(max(at-l.View.Now, 0)))
 }
 
 // runTime writes a timestamp as a time in the run.
@@ -220,8 +221,15 @@ func (l *layout) inspectMark(in *view.Inspector, name string) bool {
 	case "high-watermark", "log-end":
 		in.AddFact("Means", "the log end is the offset that the next record gets; consumers read below the high watermark, which every in-sync replica has")
 		moved = func(b journal.Body) bool {
-			w, is := b.(journal.HighWatermarkAdvanced)
-			return is && w.TopicPartition == partition
+			switch b := b.(type) {
+			case journal.HighWatermarkAdvanced:
+				return b.TopicPartition == partition
+			case journal.LogOpened:
+				return b.TopicPartition == partition
+			case journal.PowerLost:
+				return true
+			}
+			return false
 		}
 	case "checkpoint":
 		in.AddFact("Means", "below it the log is clean: of each key that stands there only the last record is left, as far as the cleaner knew. It is kept in the file %s", storage.CleanerOffsetCheckpoint)

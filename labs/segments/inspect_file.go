@@ -36,8 +36,15 @@ func (l *layout) inspectFile(in *view.Inspector, at labs.Target) bool {
 	if !ok {
 		return true
 	}
-	in.AddFact("Named after", "offset %d, which no record in it is below, with zeros up to 20 digits", base)
 	kind, deleted := strings.CutSuffix(suffix, storage.DeletedSuffix)
+	switch kind {
+	case storage.LogSuffix:
+		in.AddFact("Named after", "its base offset %d, which no record in it is below, with zeros up to 20 digits", base)
+	case storage.ProducerSnapshotSuffix:
+		in.AddFact("Named after", "offset %d: what was known of the producers before it", base)
+	default:
+		in.AddFact("Named after", "the base offset %d of its segment", base)
+	}
 	if !deleted {
 		in.Links = append(in.Links, labs.Open(l.Address, "open-segment", fmt.Sprintf("segment %d", base), target(labs.SegmentTarget, base)))
 		return true
@@ -49,9 +56,17 @@ func (l *layout) inspectFile(in *view.Inspector, at labs.Target) bool {
 	in.AddFact("Goes", "%s: it was given up, and file.delete.delay.ms = %s pass before it leaves the disk", until, kafka.Thousands(l.config.FileDeleteDelayMillis))
 	in.Chain = l.chainOf(func(b journal.Body) bool { return gaveUp(b, base) })
 	if kind == storage.LogSuffix {
-		in.Tables = append(in.Tables, recordTable(f.Bytes))
+		in.Tables = append(in.Tables, recordTable(l.goneCaption(base), f.Bytes))
 	}
 	return true
+}
+
+// goneCaption says what became of the records of a segment that is no part of the log any more.
+func (l *layout) goneCaption(base kafka.Offset) string {
+	if slices.ContainsFunc(l.log.Segments, func(s storage.Segment) bool { return s.BaseOffset <= base && base <= s.LastOffset }) {
+		return "Its records; what the cleaner has kept of them is in the segment that took its place"
+	}
+	return "Its records, which nobody can read any more"
 }
 
 // ways lead from the bytes of a file to other bytes and to the batches of a segment.
@@ -99,8 +114,8 @@ func gaveUp(b journal.Body, base kafka.Offset) bool {
 }
 
 // recordTable lists the records in the bytes of a .log file, the first if there are many.
-func recordTable(data []byte) view.Table {
-	t := view.Table{ID: "records", Caption: "Its records, which nobody can read any more", Head: []string{"Offset", "Key", "Value"}, Mono: true}
+func recordTable(caption string, data []byte) view.Table {
+	t := view.Table{ID: "records", Caption: caption, Head: []string{"Offset", "Key", "Value"}, Mono: true}
 	left := 0
 	for len(data) > 0 {
 		b, err := record.Parse(data)

@@ -212,6 +212,20 @@ func (l *layout) when(at kafka.Millis) string {
 	return fmt.Sprintf("tick %d, in %s", l.tickOf(at), labs.Span(max(at-l.View.Now, 0)))
 }
 
+// due says when the broker does something by a timer: in which tick, or once it is resumed.
+func (l *layout) due(at kafka.Millis) string {
+	if l.broker.Paused {
+		return fmt.Sprintf("once b1 is resumed, from tick %d on", l.tickOf(at))
+	}
+	return "in " + l.when(at)
+}
+
+// commandTick is the first tick whose commands are carried out at a time or later.
+func (l *layout) commandTick(at kafka.Millis) int {
+	tick := l.Address.TickMillis()
+	return int((at + tick - 1) / tick)
+}
+
 // fileBase gives the base offset that a file of a segment is named after, and the rest of its name.
 func fileBase(name string) (base kafka.Offset, suffix string, ok bool) {
 	digits, rest, found := strings.Cut(name, ".")

@@ -3,9 +3,11 @@ package segments
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"loglab/engine/command"
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -167,7 +169,7 @@ func (l *layout) readRetention() (list []view.Paragraph) {
 	if l.config.Compact {
 		by = "with the cleaner, log.cleaner.backoff.ms"
 	}
-	head := fmt.Sprintf("The next check of retention, in %s (%s), ", l.when(at), by)
+	head := fmt.Sprintf("The next check of retention, %s (%s), ", l.due(at), by)
 	gone := count(verdicts)
 	until := ""
 	if gone == len(verdicts) && l.writing() {
@@ -275,7 +277,7 @@ func (l *layout) readCleaner() view.Paragraph {
 	}
 	at := l.upkeep.NextCleaner
 	c, _ := l.Cluster.CleanableAt(at, serverID, partition)
-	head := fmt.Sprintf("The cleaner wakes up in %s (log.cleaner.backoff.ms). ", l.when(at))
+	head := fmt.Sprintf("The cleaner wakes up %s (log.cleaner.backoff.ms). ", l.due(at))
 	if !c.Eligible() {
 		return say(head, "As things stand it would leave the log: %s.", c.Why)
 	}
@@ -283,12 +285,15 @@ func (l *layout) readCleaner() view.Paragraph {
 	if !ok {
 		return nil
 	}
-	p := say(head, "The log is worth it: %s. Of %s that it would read, %s would go, and %s bytes of %s stay: ", c.Why, kafka.Count(done.RecordsRead, "record"),
+	p := say(head, "The log is worth it: %s. Of %s that it would read, %s would go, and %s bytes of %s stay", c.Why, kafka.Count(done.RecordsRead, "record"),
 		removedText(done), kafka.Thousands(done.BytesAfter()), kafka.Thousands(done.BytesBefore()))
-	if !l.upkeep.Cleanable.Eligible() || l.broker.Paused {
-		return append(p, view.Span{Text: "not before."})
+	switch {
+	case l.broker.Paused:
+		return append(p, view.Span{Text: "."})
+	case !l.upkeep.Cleanable.Eligible():
+		return append(p, view.Span{Text: ". A cleaning right now would find nothing to do."})
 	}
-	return append(p, labs.TryIt(runCleaner.String(), l.Address.WithCommand(runCleaner, false)), view.Span{Text: "."})
+	return append(p, view.Span{Text: ": "}, labs.TryIt(runCleaner.String(), l.Address.WithCommand(runCleaner, false)), view.Span{Text: "."})
 }
 
 // removedText lists the offsets that a cleaning would take.
@@ -324,7 +329,7 @@ func (l *layout) readTombstones() view.Paragraph {
 		horizon, met := b.DeleteHorizon()
 		for _, r := range records(b.Batch, cellsABatch) {
 			switch {
-			case r.Value != nil || r.Key == nil:
+			case r.Value != nil || r.Key == nil || l.state[string(r.Key)].last.Offset > r.Offset: // a later one has replaced it
 				continue
 			case len(texts) == most:
 				left++
@@ -334,7 +339,7 @@ func (l *layout) readTombstones() view.Paragraph {
 			if met && horizon <= l.clock() {
 				text = fmt.Sprintf("that of %s at offset %d may go: its time is over, and the next cleaning takes it", keyText(r.Key), r.Offset)
 			} else if met {
-				text = fmt.Sprintf("that of %s at offset %d may go with a cleaning in %s or later, from tick %s on", keyText(r.Key), r.Offset, labs.Span(kafka.Millis(horizon-startTime)-l.View.Now), kafka.Thousands(l.tickOf(kafka.Millis(horizon-startTime))))
+				text = fmt.Sprintf("that of %s at offset %d may go with a cleaning in %s or later, from tick %s on", keyText(r.Key), r.Offset, labs.Span(kafka.Millis(horizon-startTime)-l.View.Now), kafka.Thousands(l.commandTick(kafka.Millis(horizon-startTime))))
 			}
 			texts = append(texts, text)
 		}
@@ -365,14 +370,14 @@ func (l *layout) readFiles() view.Paragraph {
 		}
 		first, last = min(first, g.until), max(last, g.until)
 	}
-	until := "when the broker starts"
+	until := "They go as b1 opens the log."
 	switch {
 	case first >= 0 && first == last:
-		until = "in " + l.when(first)
+		until = fmt.Sprintf("They go %s (file.delete.delay.ms = %s).", l.due(first), kafka.Thousands(l.config.FileDeleteDelayMillis))
 	case first >= 0:
-		until = fmt.Sprintf("from %s on, the last in tick %d", l.when(first), l.tickOf(last))
+		until = fmt.Sprintf("The first go %s, the last %s (file.delete.delay.ms = %s).", l.due(first), l.due(last), kafka.Thousands(l.config.FileDeleteDelayMillis))
 	}
-	return say(fmt.Sprintf("%s still on the disk: ", kafka.Count(files, "file")+" of deleted segments "+labs.Verb(files, "is", "are")), "%s with the suffix .deleted. They go %s (file.delete.delay.ms = %s).", kafka.Count(bytes, "byte"), until, kafka.Thousands(l.config.FileDeleteDelayMillis))
+	return say(fmt.Sprintf("%s still on the disk: ", kafka.Count(files, "file")+" of deleted segments "+labs.Verb(files, "is", "are")), "%s with the suffix .deleted. %s", kafka.Count(bytes, "byte"), until)
 }
 
 // powerMost is how many segments a log has at most of which a power loss is foreseen: all of it is read then.
@@ -391,8 +396,17 @@ func (l *layout) readPower() view.Paragraph {
 	if lost <= 0 {
 		return nil
 	}
-	return append(say("If b1 lost power now, ", "%s (%s %s) would be gone: %s %s only in the page cache, and no other broker has them. The operating system writes back what is older than 30 s; a segment that rolls is synced: ",
-		kafka.Count(int(lost), "record"), labs.Verb(int(lost), "offset", "offsets"), offsetsText(l.log.LogEndOffset-lost, l.log.LogEndOffset-1), kafka.Count(l.log.Bytes-after.Bytes, "byte"), labs.Verb(l.log.Bytes-after.Bytes, "is", "are")),
+	unsynced, empty := 0, ""
+	for _, f := range l.files {
+		if strings.HasSuffix(f.Name, storage.LogSuffix) {
+			unsynced += len(f.Bytes) - f.Synced
+		}
+	}
+	if ok && after.LogEndOffset == after.LogStartOffset {
+		empty = fmt.Sprintf("; the log would then be empty and begin at %d", after.LogStartOffset)
+	}
+	return append(say("If b1 lost power now, ", "%s (%s %s) would be gone: %s %s only in the page cache, and no other broker has them%s. The operating system writes back what is older than 30 s; a segment that rolls is synced: ",
+		kafka.Count(int(lost), "record"), labs.Verb(int(lost), "offset", "offsets"), offsetsText(l.log.LogEndOffset-lost, l.log.LogEndOffset-1), kafka.Count(unsynced, "byte"), labs.Verb(unsynced, "is", "are"), empty),
 		labs.TryIt(powerLoss.String(), l.Address.WithCommand(powerLoss, false)), view.Span{Text: "."})
 }
 
@@ -408,9 +422,13 @@ func (l *layout) readRoll() view.Paragraph {
 		span, name = l.config.MaxCompactionLagMillis, "max.compaction.lag.ms"
 	}
 	due := kafka.Millis(l.batches[at].MaxTimestamp-startTime) + span
-	idle := fmt.Sprintf("or with the first record later than %s ms of %s after its first one", kafka.Thousands(span), name)
-	if due < l.View.Now {
-		idle = fmt.Sprintf("that is the next record: the first one is %s old, more than %s = %s ms. No timer rolls it: while nobody writes, it stays as it is", labs.Span(l.View.Now-due+span), name, kafka.Thousands(span))
+	idle := fmt.Sprintf("or with a batch whose timestamp is more than %s = %s ms after that of its first one", name, kafka.Thousands(span))
+	now := l.View.Now
+	if l.config.MessageTimestampType == record.CreateTime {
+		now += l.View.Producers[0].Skew
+	}
+	if due < now {
+		idle += fmt.Sprintf(". A record of now would be %s after it: the next one makes it roll. No timer does: while nobody writes, it stays as it is", labs.Span(now-due+span))
 	}
 	return say(fmt.Sprintf("Segment %d is active: ", s.BaseOffset), "it rolls when a batch does not fit into segment.bytes any more (%s of %s are taken), %s.", kafka.Thousands(len(s.Bytes)), kafka.Thousands(l.config.SegmentBytes), idle)
 }

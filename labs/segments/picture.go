@@ -56,7 +56,7 @@ func (l *layout) nodes() (list []view.Member) {
 	}
 	add(server, stateOf(l.up(), l.broker.Paused), text)
 	if r, ok := l.away(); ok {
-		add(reader, stateOf(r.alive, r.paused), r.short())
+		add(reader, stateOf(r.alive && r.failed == "", r.paused), r.short())
 	}
 	return list
 }
@@ -225,7 +225,7 @@ func (l *layout) batch(at int, c columnsOf, part string) view.ByteBatch {
 	shown := l.Address.At
 	v := view.ByteBatch{
 		ID: fmt.Sprintf("batch-%d", b.BaseOffset), From: c.from, To: c.to, At: target(labs.BatchTarget, b.BaseOffset).String(), Text: offsets, Part: part,
-		Label: fmt.Sprintf("batch of offsets %s, %s, %s at byte %s", offsets, kafka.Count(int(b.RecordsCount), "record"), kafka.Count(b.Size(), "byte"), kafka.Thousands(b.position)),
+		Label: fmt.Sprintf("batch of %s, %s, %s at byte %s", labs.Verb(int(b.LastOffset()-b.BaseOffset)+1, "offset ", "offsets ")+offsets, kafka.Count(int(b.RecordsCount), "record"), kafka.Count(b.Size(), "byte"), kafka.Thousands(b.position)),
 		New:   b.BaseOffset >= l.grew && l.tick() > 0, Selected: shown.Kind == labs.BatchTarget && shown.Partition == partition && b.BaseOffset <= kafka.Offset(shown.Number) && kafka.Offset(shown.Number) <= b.LastOffset(),
 	}
 	next := l.log.Segments[0].BaseOffset
@@ -300,7 +300,7 @@ func holeWords(next, offset kafka.Offset) string {
 func (l *layout) goneSegment(g gone) view.Segment {
 	v := view.Segment{
 		ID: fmt.Sprintf("gone-%d", g.base), Name: fmt.Sprintf("Segment %d", g.base), Kind: kindDeleted, State: ".deleted",
-		Size: fmt.Sprintf("%s bytes, no part of the log any more", kafka.Thousands(len(g.bytes))), Goes: true, Next: "its files go when b1 starts",
+		Size: fmt.Sprintf("%s bytes, no part of the log any more", kafka.Thousands(len(g.bytes))), Goes: true, Next: "its files go as b1 opens the log",
 		At: named(labs.FileTarget, g.files[0].Name).String(),
 	}
 	if g.until >= 0 {
@@ -348,8 +348,11 @@ func (l *layout) legend(d *view.Disk) []view.Key {
 
 // onDisk names the broker’s state where its log is not open.
 func (l *layout) onDisk() string {
-	if l.broker.State == engine.BrokerPowerOff {
+	switch {
+	case l.broker.State == engine.BrokerPowerOff:
 		return "has no power"
+	case l.up():
+		return "is starting and has not opened its log yet"
 	}
 	return "does not run"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -64,7 +65,7 @@ const (
 
 // keyTable shows what a reader that starts now from earliest would see of each key.
 func (l *layout) keyTable() view.Table {
-	t := view.Table{ID: "keys", Caption: "A reader that starts now from earliest, key by key", Head: []string{"Key", "Ends with", "At offset", "Older ones that it gets before"}}
+	t := view.Table{ID: "keys", Caption: strings.TrimSuffix(l.startsText(), ",") + ", key by key", Head: []string{"Key", "Ends with", "At offset", "Older ones that it gets before"}}
 	most := keysShown
 	if l.Beside != nil {
 		most = keysBeside
@@ -103,7 +104,7 @@ func olderText(list []kafka.Offset) string {
 		text += fmt.Sprint(o)
 	}
 	if left := len(list) - most; left > 0 {
-		text = fmt.Sprintf("%d, the last %s", len(list), text)
+		text = fmt.Sprintf("%d of them, the last at %s", len(list), text)
 	}
 	return text
 }
@@ -202,7 +203,7 @@ func (l *layout) readReader() view.Paragraph {
 	}
 	reset := l.Address.Values.Text("reset")
 	if r.alive && r.failed == "" {
-		return say("The reader ", "has committed %s and is at position %s: %s behind the high watermark %d.", offsetText(r.committed), offsetText(r.position), kafka.Count(int(r.lag), "record"), l.log.HighWatermark)
+		return say("The reader ", "has committed %s and %s.", offsetText(r.committed), l.positionText(r.position))
 	}
 	p := say("The reader is away. ", "")
 	if r.failed != "" {
@@ -224,11 +225,35 @@ func (l *layout) readReader() view.Paragraph {
 	case at > r.committed && r.committed != kafka.NoOffset:
 		text += fmt.Sprintf(": it would go on at %d, and never see offsets %s", at, offsetsText(r.committed, at-1))
 	}
-	p = append(p, view.Span{Text: text + ": "})
-	if !l.up() {
-		return append(p, view.Span{Text: "once the broker runs."})
+	switch {
+	case !l.up():
+		return append(p, view.Span{Text: text + ", once the broker runs."})
+	case r.alive:
+		return append(p, view.Span{Text: text + ". Its process still runs: it has to leave before it can start."})
 	}
-	return append(p, labs.TryIt("start "+string(reader), l.Address.WithCommand(startReader, false)), view.Span{Text: "."})
+	return append(p, view.Span{Text: text + ": "}, labs.TryIt("start "+string(reader), l.Address.WithCommand(startReader, false)), view.Span{Text: "."})
+}
+
+// positionText says where the reader is, beside the end of what it can read.
+func (l *layout) positionText(position kafka.Offset) string {
+	switch behind := l.log.HighWatermark - position; {
+	case position == kafka.NoOffset:
+		return "has no position yet"
+	case position > l.log.LogEndOffset:
+		return fmt.Sprintf("is at position %d, beyond the log end %d", position, l.log.LogEndOffset)
+	case behind <= 0:
+		return fmt.Sprintf("is at position %d, the high watermark", position)
+	default:
+		return fmt.Sprintf("is at position %d, %s behind the high watermark %d", position, kafka.Count(int(behind), "offset"), l.log.HighWatermark)
+	}
+}
+
+// startsText begins a sentence about a reader that starts, now or when there is somebody to answer.
+func (l *layout) startsText() string {
+	if !l.open {
+		return "A reader that starts once b1 runs, from earliest,"
+	}
+	return "A reader that starts now from earliest"
 }
 
 // offsetsText writes a range of offsets.
@@ -242,7 +267,7 @@ func offsetsText(from, to kafka.Offset) string {
 // readKeysText sums up what a reader that starts now from earliest gets.
 func (l *layout) readKeysText() view.Paragraph {
 	if l.log.LogStartOffset == l.log.HighWatermark {
-		return say("A reader that starts now from earliest ", "gets nothing: the log begins and ends at %d.", l.log.HighWatermark)
+		return say(l.startsText()+" ", "gets nothing: the log begins and ends at %d.", l.log.HighWatermark)
 	}
 	older, deleted, with := 0, 0, 0
 	for _, name := range l.names {
@@ -256,7 +281,7 @@ func (l *layout) readKeysText() view.Paragraph {
 			deleted++
 		}
 	}
-	p := say("A reader that starts now from earliest ", "begins at offset %d and gets %s", l.log.LogStartOffset, kafka.Count(l.seen, "record"))
+	p := say(l.startsText()+" ", "begins at offset %d and gets %s", l.log.LogStartOffset, kafka.Count(l.seen, "record"))
 	switch {
 	case with == 0:
 		return append(p, view.Span{Text: ", none with a key."})

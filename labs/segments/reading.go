@@ -2,9 +2,11 @@ package segments
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/engine/storage"
 	"loglab/labs"
 	"loglab/labs/view"
 )
@@ -37,12 +39,26 @@ func (l *layout) readState() view.Paragraph {
 	p := say(fmt.Sprintf("%s has %s on the disk, ", partition, kafka.Count(n, "record")), "%s in %s: the log begins at offset %d and ends at %d.", kafka.Count(l.log.Bytes, "byte"),
 		kafka.Count(len(l.log.Segments), "segment"), l.log.LogStartOffset, l.log.LogEndOffset)
 	if gaps := int(l.log.LogEndOffset-l.log.Segments[0].BaseOffset) - n; gaps > 0 {
-		p = append(p, view.Span{Text: fmt.Sprintf(" %s between have no record: cleaning leaves gaps, and moves no record to another offset.", kafka.Count(gaps, "offset"))})
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s between %s no record: cleaning leaves gaps, and moves no record to another offset.", kafka.Count(gaps, "offset"), labs.Verb(gaps, "has", "have"))})
 	}
 	if !l.open {
-		p = append(p, view.Span{Text: fmt.Sprintf(" b1 %s; this is what it would find.", l.onDisk())})
+		p = append(p, view.Span{Text: fmt.Sprintf(" b1 %s; this is what its log will be when it has opened it%s.", l.onDisk(), l.droppedText())})
 	}
 	return p
+}
+
+// droppedText says what the broker will drop when it opens its log, if that is so.
+func (l *layout) droppedText() string {
+	bytes := 0
+	for _, f := range l.files {
+		if strings.HasSuffix(f.Name, storage.LogSuffix) {
+			bytes += len(f.Bytes)
+		}
+	}
+	if bytes == l.log.Bytes {
+		return ""
+	}
+	return fmt.Sprintf(", out of %s in .log files: what is torn, or ends below the log start offset, goes", kafka.Count(bytes, "byte"))
 }
 
 // readBelow says what lies below the log start offset and is still there.

@@ -50,7 +50,7 @@ var points = map[string][]point{
 		{8, 2, 7, "2 4 6", "C=1 A=2 B=2 C=2 A=3", []string{"size 350 - retention.bytes 300 = 50 < 140 bytes of the segment"}},
 	},
 	"An idle partition never rolls": {
-		{29, 0, 6, "0 4", "", []string{"No timer rolls it: while nobody writes, it stays as it is"}}, {31, 0, 7, "0 4 6", "", nil},
+		{29, 0, 6, "0 4", "", []string{"the next one makes it roll. No timer does: while nobody writes, it stays as it is"}}, {31, 0, 7, "0 4 6", "", nil},
 	},
 	// STO-06
 	"A compacted topic still shows duplicates": {
@@ -58,7 +58,7 @@ var points = map[string][]point{
 	},
 	// STO-07
 	"A tombstone: when does it go?": {
-		{6, 0, 7, "0 6", "C=1 B=∅ A=3 A=4", []string{"that of B at offset 4 may go with a cleaning in 1 s or later, from tick 9 on"}}, {7, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", nil},
+		{6, 0, 7, "0 6", "C=1 B=∅ A=3 A=4", []string{"that of B at offset 4 may go with a cleaning in 1 s or later, from tick 8 on"}}, {7, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", nil},
 		{10, 0, 8, "0 7", "C=1 B=∅ A=4 D=1", []string{"that of B at offset 4 may go: its time is over"}}, {11, 0, 9, "0 8", "C=1 A=4 D=1 D=2", nil},
 	},
 	"Compacted and deleted": {{14, 10, 15, "10", "C=3 D=3 A=4 B=4 C=4", nil}, {15, 15, 15, "15", "", []string{"gets nothing: the log begins and ends at 15"}}},

@@ -53,7 +53,7 @@ var readySegments = []struct {
 		{7, "0:A=1 B=1 | 2:C=1 A=2 | 4:B=2 C=2 | 6:A=3", "log start 0, high watermark = log end 7", "size 490 - retention.bytes 300 = 190 ≥ 140 bytes of the segment"},
 		{8, "2:C=1 A=2 | 4:B=2 C=2 | 6:A=3", "log start 2, high watermark = log end 7", "350 bytes in 3 segments"}}},
 	{"An idle partition never rolls", []segmentPoint{
-		{29, "0:A=1 B=1 C=1 A=2 | 4:B=2 C=2", "log start 0, high watermark = log end 6", "No timer rolls it"}, {31, "0:A=1 B=1 C=1 A=2 | 4:B=2 C=2 | 6:A=3", "log start 0, high watermark = log end 7", ""}}},
+		{29, "0:A=1 B=1 C=1 A=2 | 4:B=2 C=2", "log start 0, high watermark = log end 6", "No timer does"}, {31, "0:A=1 B=1 C=1 A=2 | 4:B=2 C=2 | 6:A=3", "log start 0, high watermark = log end 7", ""}}},
 	{"A compacted topic still shows duplicates", []segmentPoint{
 		{8, "0:A=1 B=1 A=2 C=1 B=∅ A=3", "log start 0, high watermark = log end 6, cleaned up to 0, not cleaned from 0", "no dirty bytes below offset 0"},
 		{12, "0:C=1 B=∅ A=3 | 6:A=4", "log start 0, high watermark = log end 7, cleaned up to 6, not cleaned from 6", "1 of them is an older value"}}},
