@@ -16,6 +16,9 @@
 // __consumer_offsets that it leads (coordinators.go), hands it its requests (group_requests.go, group_offsets.go,
 // errands.go), and does what it wants done: answers are sent, records appended and waited for (group_writes.go); it tells it what became of them.
 //
+// By its timers it lets old segments go (retention.go), cleans compacted logs and keeps how far it came (cleaner.go), and
+// recovers its logs after an unclean end (recovery.go).
+//
 // What a broker knows of the cluster is its image of the metadata, which may be old: it leads, follows and
 // answers by that.
 //
