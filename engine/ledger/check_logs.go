@@ -189,8 +189,8 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 		if before.producer != next.producer {
 			continue
 		}
-		if next.base < p.cleaned || before.base < p.cleaned {
-			return // batches between them may be gone
+		if next.base < p.cleaned || before.base < p.cleaned || before.last < p.start {
+			return // batches between them may be gone, and with them what a leader knew of the producer
 		}
 		follows := record.IncrementSequence(before.sequence, before.records)
 		if next.epoch == before.epoch && next.sequence != follows || next.epoch > before.epoch && next.sequence != 0 || next.epoch < before.epoch {
