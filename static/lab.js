@@ -69,7 +69,7 @@ const why = () => new URL(lab().dataset.address, location).searchParams.get('why
 const has = () => byID('set-up') ? '&has=' + byID('set-up').dataset.run : ''
 
 function keepSetUp() {
-	for (const kept of lab().querySelectorAll('.kept')) kept.toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
+	for (const part of lab().querySelectorAll('.of-run')) part.toggleAttribute('data-ignore-morph', true) // holds only if the next frame says so too
 	const tick = new URL(lab().dataset.address, location).searchParams.get('t') ?? '0'
 	for (const form of lab().querySelectorAll('#set-up form')) {
 		const field = form.querySelector('[type=hidden][name=t]') ?? form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name: 't' }))

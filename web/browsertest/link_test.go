@@ -76,7 +76,7 @@ func TestLinkOfAJourney(t *testing.T) {
 		const words = setUp => setUp.textContent + [...setUp.querySelectorAll('input, select, textarea')].map(field => field.name + '=' + field.value).sort()
 		const shown = document.querySelector('#lab').cloneNode(true)
 		const same = ['#ready-runs', '#set-up'].every(part => words(document.querySelector(part)) === words(fresh.querySelector(part)))
-		for (const page of [shown, fresh]) for (const part of page.querySelectorAll('.kept')) part.remove()
+		for (const page of [shown, fresh]) for (const part of page.querySelectorAll('.of-run')) part.remove()
 		return same && shown.isEqualNode(fresh)
 	})()`); !same {
 		t.Error("the page after the journey is not the frame of its address")
