@@ -13,6 +13,7 @@ var engineLayers = [][]string{
 	{"engine"},
 	{"engine/broker", "engine/client", "engine/controller", "engine/ledger"},
 	{"engine/replication", "engine/group", "engine/txn"},
+	{"engine/coordinator"},
 	{"engine/storage", "engine/metadata", "engine/assignor", "engine/partitioner"},
 	{"engine/record", "engine/simdisk", "engine/simnet"},
 	{"engine/journal", "engine/command", "engine/prng"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -128,7 +129,7 @@ func newConsumerWorld(rnd *prng.Rand, first int) (*consumerWorld, string) {
 		w.image.Brokers = append(w.image.Brokers, metadata.Broker{ID: kafka.BrokerID(i), Rack: rack})
 	}
 	w.c.Publish(&w.image)
-	w.c.Load(0, func(func(group.Record) bool) {}, 0, &w.j)
+	w.c.Load(0, func(func(coordinator.Logged) bool) {}, 0, &w.j)
 	groups, assignor := []string{"g", "g", "h"}, []string{"uniform", "range"}[rnd.IntN(2)]
 	for i := range 6 {
 		w.clients = append(w.clients, newMixedClient(rnd, i, groups[rnd.IntN(3)], assignor, &w.image))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -91,7 +92,7 @@ func compareRecords(t *testing.T, draw func(*prng.Rand) group.Value, text func(g
 	t.Helper()
 	rnd := draws(t)
 	var questions, want []string
-	var records []group.Record
+	var records []coordinator.Record
 	kinds := map[int16]int{}
 	for range groupRecords {
 		value := draw(&rnd)

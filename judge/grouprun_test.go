@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -71,7 +72,7 @@ func TestGroups(t *testing.T) {
 		minutes := 1 + rnd.IntN(4)
 		config.OffsetsRetention, config.RetentionCheckInterval = kafka.Millis(minutes)*60_000, kafka.Millis(10_000+rnd.IntN(80_000))
 		w := &groupWorld{c: group.New(&config, rnd.Split(fmt.Sprint(first))), numbers: map[*simnet.Message]int{}, ids: map[string]string{}, counts: map[string]int{}}
-		w.c.Load(0, func(func(group.Record) bool) {}, 0, &w.j)
+		w.c.Load(0, func(func(coordinator.Logged) bool) {}, 0, &w.j)
 		questions = append(questions, fmt.Sprintf("world %d %d %d %d", config.MaxSize, config.InitialRebalanceDelay, minutes, config.RetentionCheckInterval))
 		want = append(want, "ok")
 		w.drawClients(&rnd)
@@ -178,7 +179,7 @@ func (w *groupWorld) answered() string {
 }
 
 // perform does what the coordinator wants done.
-func (w *groupWorld) perform(e group.Effects) {
+func (w *groupWorld) perform(e coordinator.Effects) {
 	for _, write := range e.Writes {
 		if w.fail != nil {
 			continue
@@ -287,7 +288,7 @@ func (w *groupWorld) state() string {
 }
 
 // recordText is what the judge says of a record.
-func (w *groupWorld) recordText(r group.Record) string {
+func (w *groupWorld) recordText(r coordinator.Record) string {
 	key, err := group.DecodeKey(r.Key)
 	if err != nil {
 		return err.Error()

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"loglab/engine/group"
+	"loglab/engine/coordinator"
 	"loglab/engine/prng"
 )
 
@@ -156,7 +156,7 @@ func (w *groupWorld) drawLeave(rnd *prng.Rand, c *groupClient) (kmsg.Request, st
 }
 
 // answerText is what the judge says of an answer. The client takes note of it.
-func (w *groupWorld) answerText(a group.Answer) string {
+func (w *groupWorld) answerText(a coordinator.Answer) string {
 	c := w.clients[slices.IndexFunc(w.clients, func(c *groupClient) bool { return c.node == a.Request.From })]
 	switch r := a.Response.(type) {
 	case *kmsg.JoinGroupResponse:

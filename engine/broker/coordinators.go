@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -71,14 +72,14 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 		partition: w.r.TopicPartition.Partition, group: group.New(b.groups, b.config.Rand.Split(name)),
 	})
 	records := 0
-	for range recordsOf(w.r) {
+	for range loggedOf(w.r) {
 		records++
 	}
 	elected := t.note(w.cause, journal.CoordinatorElected{TopicPartition: w.r.TopicPartition, LeaderEpoch: state.LeaderEpoch, Records: records, LogEndOffset: w.r.Log.LogEndOffset()})
 	h := &b.coordinators[at]
 	image := b.image
 	h.group.Publish(&image)
-	b.perform(t, h, h.group.Load(t.now, recordsOf(w.r), elected, t.j))
+	b.perform(t, h, h.group.Load(t.now, loggedOf(w.r), elected, t.j))
 }
 
 // publishToCoordinators tells the coordinators how the cluster is now.
@@ -91,9 +92,9 @@ func (b *Broker) publishToCoordinators() {
 	}
 }
 
-// recordsOf walks over the records of a log, oldest first, without those that end transactions.
-func recordsOf(r *replication.Replica) iter.Seq[group.Record] {
-	return func(yield func(group.Record) bool) {
+// loggedOf walks over what a log holds, oldest first.
+func loggedOf(r *replication.Replica) iter.Seq[coordinator.Logged] {
+	return func(yield func(coordinator.Logged) bool) {
 		for _, s := range r.Log.Segments() {
 			for data := s.Bytes; len(data) > 0; {
 				batch, err := record.Parse(data)
@@ -101,18 +102,33 @@ func recordsOf(r *replication.Replica) iter.Seq[group.Record] {
 					panic(fmt.Sprintf("%s: %v", r.TopicPartition, err)) // our own disk holds something that is not a batch
 				}
 				data = data[batch.Size():]
-				if batch.Attributes.Control() {
-					continue
-				}
 				for scan := batch.Scan(); scan.Next(); {
 					found := scan.Record()
-					if found.Offset >= r.Log.LogStartOffset() && !yield(group.Record{Key: found.Key, Value: found.Value}) {
+					logged := coordinator.Logged{Transactional: batch.Attributes.Transactional(), Producer: batch.ProducerID}
+					if batch.Attributes.Control() {
+						logged.End = endOf(found)
+					} else {
+						logged.Record = coordinator.Record{Key: found.Key, Value: found.Value}
+					}
+					if found.Offset >= r.Log.LogStartOffset() && !yield(logged) {
 						return
 					}
 				}
 			}
 		}
 	}
+}
+
+// endOf says how the transaction ended whose marker a record is.
+func endOf(marker record.Record) coordinator.End {
+	control, err := record.DecodeControl(marker)
+	switch {
+	case err == nil && control.Type == record.Commit:
+		return coordinator.Committed
+	case err == nil && control.Type == record.Abort:
+		return coordinator.Aborted
+	}
+	return coordinator.NotEnded
 }
 
 // resignCoordinator ends a coordinator. What it wrote and waited for, it is not told any more.
@@ -130,7 +146,7 @@ func (b *Broker) resignCoordinator(t *turn, at int, w wake) {
 // which of the writes hold already and which were refused.
 //
 // Source: CoordinatorRuntime.CoordinatorContext.append.
-func (b *Broker) perform(t *turn, h *hostedCoordinator, e group.Effects) {
+func (b *Broker) perform(t *turn, h *hostedCoordinator, e coordinator.Effects) {
 	var woken []wake
 	var refused []refusedWrite
 	for _, w := range e.Writes {

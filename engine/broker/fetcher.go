@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"loglab/engine/group"
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/replication"
@@ -305,9 +305,9 @@ const (
 
 // pendingWrite is a message whose handling writes to a slow disk, or a coordinator's write.
 type pendingWrite struct {
-	message   *simnet.Message // nil: it is a coordinator's
-	partition kafka.Partition // of the coordinator
-	records   group.Write     // of the coordinator
+	message   *simnet.Message   // nil: it is a coordinator's
+	partition kafka.Partition   // of the coordinator
+	records   coordinator.Write // of the coordinator
 	due       kafka.Millis
 	cause     uint64
 }

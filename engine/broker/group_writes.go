@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -37,7 +38,7 @@ func (b *Broker) writesDelayed(p kafka.Partition) bool {
 }
 
 // writeGroupRecords does one write that has waited for a slow disk.
-func (b *Broker) writeGroupRecords(t *turn, p kafka.Partition, w group.Write) {
+func (b *Broker) writeGroupRecords(t *turn, p kafka.Partition, w coordinator.Write) {
 	if h := b.coordinator(p); h != nil {
 		woken, refused := b.appendGroupRecords(t, h, w, nil, nil)
 		b.tellWritten(t, h, woken, refused)
@@ -51,7 +52,7 @@ func (b *Broker) writeGroupRecords(t *turn, p kafka.Partition, w group.Write) {
 // together into one, by group.coordinator.append.linger.ms.
 //
 // Source: CoordinatorPartitionWriter.append.
-func (b *Broker) appendGroupRecords(t *turn, h *hostedCoordinator, w group.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
+func (b *Broker) appendGroupRecords(t *turn, h *hostedCoordinator, w coordinator.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
 	builder := record.NewBuilder(record.Options{})
 	for _, r := range w.Records {
 		builder.Append(b.clock(t.now), r.Key, r.Value)

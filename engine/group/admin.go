@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/simnet"
@@ -36,7 +37,7 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 	}
 	response := kmsg.NewPtrOffsetDeleteResponse()
 	var w pendingWrite
-	var records []Record
+	var records []coordinator.Record
 	event := journal.OffsetsRemoved{Group: request.Group, Why: fmt.Sprintf("%s sent OffsetDelete for them", m.From)}
 	for _, t := range request.Topics {
 		topic := kmsg.NewOffsetDeleteResponseTopic()
@@ -67,7 +68,7 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 }
 
 // forget notes that a committed offset is gone and gives its tombstone.
-func forget(group string, tp kafka.TopicPartition, w *pendingWrite) Record {
+func forget(group string, tp kafka.TopicPartition, w *pendingWrite) coordinator.Record {
 	w.changes = append(w.changes, change{group: group, entry: committed{tp: tp, forgotten: true}})
 	return Tombstone{Key{Type: TypeOffsetCommit, Group: group, TopicPartition: tp}}.Encode()
 }
@@ -78,7 +79,7 @@ func forget(group string, tp kafka.TopicPartition, w *pendingWrite) Record {
 func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest) {
 	response := kmsg.NewPtrDeleteGroupsResponse()
 	var w pendingWrite
-	var records []Record
+	var records []coordinator.Record
 	for _, id := range request.Groups {
 		answer := kmsg.NewDeleteGroupsResponseGroup()
 		answer.Group = id
@@ -118,7 +119,7 @@ func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest
 }
 
 // deleteGroup takes an empty group away and gives its tombstones.
-func (s *step) deleteGroup(id, why string, w *pendingWrite) (records []Record) {
+func (s *step) deleteGroup(id, why string, w *pendingWrite) (records []coordinator.Record) {
 	s.journal(journal.GroupDeleted{Group: id, Why: why})
 	if g := s.c.consumerGroup(id); g != nil {
 		values := g.tombstones(nil)
@@ -131,7 +132,7 @@ func (s *step) deleteGroup(id, why string, w *pendingWrite) (records []Record) {
 	}
 	w.removed = append(w.removed, s.c.group(id))
 	s.c.drop(id)
-	return []Record{Tombstone{Key{Type: TypeGroupMetadata, Group: id}}.Encode()}
+	return []coordinator.Record{Tombstone{Key{Type: TypeGroupMetadata, Group: id}}.Encode()}
 }
 
 // describeGroups handles a DescribeGroups.

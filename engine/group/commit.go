@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
@@ -62,7 +63,7 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 }
 
 // commitRecords makes a record for each partition, and the response.
-func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, group string, w *pendingWrite) (records []Record, response *kmsg.OffsetCommitResponse) {
+func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, group string, w *pendingWrite) (records []coordinator.Record, response *kmsg.OffsetCommitResponse) {
 	response = kmsg.NewPtrOffsetCommitResponse()
 	now := s.at()
 	expires := kafka.NoTimestamp
@@ -145,7 +146,7 @@ func (k *consumerMember) sameEpoch(named int32) (*kerr.Error, string) {
 	return kerr.StaleMemberEpoch, fmt.Sprintf("it names member epoch %d, it is in epoch %d", named, k.epoch)
 }
 
-func (c committed) record(group string) Record {
+func (c committed) record(group string) coordinator.Record {
 	return OffsetCommitRecord{
 		Group: group, TopicPartition: c.tp, Offset: c.offset, LeaderEpoch: c.epoch, Metadata: c.metadata,
 		CommitTimestamp: c.at, ExpireTimestamp: c.expires, TopicID: c.topicID,

@@ -3,6 +3,7 @@ package group
 import (
 	"encoding/binary"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 )
 
@@ -178,7 +179,7 @@ func value() *encoder {
 }
 
 // Encode gives the record as Kafka 4.2 writes it.
-func (r ConsumerGroupRecord) Encode() Record {
+func (r ConsumerGroupRecord) Encode() coordinator.Record {
 	e := value()
 	e.int32(int32(r.Epoch))
 	if r.MetadataHash == 0 {
@@ -189,11 +190,11 @@ func (r ConsumerGroupRecord) Encode() Record {
 		e.uvarint(8) // its size
 		e.int64(int64(r.MetadataHash))
 	}
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 // Encode gives the record as Kafka 4.2 writes it.
-func (r ConsumerMemberRecord) Encode() Record {
+func (r ConsumerMemberRecord) Encode() coordinator.Record {
 	e := value()
 	e.orNull(string(r.InstanceID))
 	e.orNull(r.Rack)
@@ -214,7 +215,7 @@ func (r ConsumerMemberRecord) Encode() Record {
 	}
 	e.uvarint(len(inner.bytes))
 	e.bytes = append(e.bytes, inner.bytes...)
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 func (r *ClassicMemberRecord) encode(e *encoder) {
@@ -229,23 +230,23 @@ func (r *ClassicMemberRecord) encode(e *encoder) {
 }
 
 // Encode gives the record as Kafka 4.2 writes it.
-func (r TargetEpochRecord) Encode() Record {
+func (r TargetEpochRecord) Encode() coordinator.Record {
 	e := value()
 	e.int32(int32(r.Epoch))
 	e.noTags()
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 // Encode gives the record as Kafka 4.2 writes it; it goes through topics in the order of a hash table, this one by id.
-func (r TargetMemberRecord) Encode() Record {
+func (r TargetMemberRecord) Encode() coordinator.Record {
 	e := value()
 	e.assigned(r.Partitions)
 	e.noTags()
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 // Encode gives the record as Kafka 4.2 writes it, topics as in a TargetMemberRecord.
-func (r CurrentAssignmentRecord) Encode() Record {
+func (r CurrentAssignmentRecord) Encode() coordinator.Record {
 	e := value()
 	e.int32(int32(r.Epoch))
 	e.int32(int32(r.PreviousEpoch))
@@ -253,17 +254,17 @@ func (r CurrentAssignmentRecord) Encode() Record {
 	e.assigned(r.Assigned)
 	e.assigned(r.Revoking)
 	e.noTags()
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 // Encode gives the record as Kafka 4.2 writes it.
-func (r RegularExpressionRecord) Encode() Record {
+func (r RegularExpressionRecord) Encode() coordinator.Record {
 	e := value()
 	e.texts(r.Topics)
 	e.int64(r.Version)
 	e.int64(int64(r.Timestamp))
 	e.noTags()
-	return Record{Key: r.key().encode(), Value: e.bytes}
+	return coordinator.Record{Key: r.key().encode(), Value: e.bytes}
 }
 
 // The codes of member states in records, by place.

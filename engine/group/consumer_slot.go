@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 )
@@ -118,7 +119,7 @@ func (g *consumerGroup) replayAll(values []Value) *consumerGroup {
 
 // writeValues wants the records of a group of the consumer protocol appended, others among them.
 func (s *step) writeValues(id string, values []Value, w pendingWrite) *pendingWrite {
-	records := make([]Record, len(values))
+	records := make([]coordinator.Record, len(values))
 	for i, v := range values {
 		records[i] = v.Encode()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -69,7 +70,7 @@ type step struct {
 	now     kafka.Millis
 	cause   uint64 // the event that leads to what comes next
 	j       *journal.Journal
-	effects Effects
+	effects coordinator.Effects
 }
 
 func (c *Coordinator) begin(now kafka.Millis, cause uint64, j *journal.Journal) *step {
@@ -80,7 +81,7 @@ func (c *Coordinator) begin(now kafka.Millis, cause uint64, j *journal.Journal) 
 }
 
 // end gives what the step wants done, and finds the next timer.
-func (s *step) end() Effects {
+func (s *step) end() coordinator.Effects {
 	s.c.setNext(s.now)
 	return s.effects
 }
@@ -104,7 +105,7 @@ func (s *step) answerBy(cause uint64, m *simnet.Message, response kmsg.Response)
 	if join, ok := response.(*kmsg.JoinGroupResponse); ok && join.Version < 7 && join.Protocol == nil {
 		join.Protocol = new(string) // null only since then
 	}
-	s.effects.Answers = append(s.effects.Answers, Answer{m, response, cause})
+	s.effects.Answers = append(s.effects.Answers, coordinator.Answer{Request: m, Response: response, Cause: cause})
 }
 
 // refuse answers a request with an error, and says so.
@@ -126,7 +127,7 @@ type refusal struct {
 //
 // A request that names several groups is handled for all of them: its sender, or the broker, has divided it by
 // coordinator. A request with which this package has nothing to do panics.
-func (c *Coordinator) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) Effects {
+func (c *Coordinator) Receive(now kafka.Millis, m *simnet.Message, cause uint64, j *journal.Journal) coordinator.Effects {
 	s := c.begin(now, cause, j)
 	if c.resigned {
 		s.refuse(m, errorResponse(m.Request, kerr.NotCoordinator), refusal{err: kerr.NotCoordinator, why: notLeader})

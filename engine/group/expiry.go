@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
@@ -89,7 +90,7 @@ func (c *Coordinator) isEmpty(id string) bool {
 // Source: GroupCoordinatorShard.cleanupGroupMetadata.
 func (s *step) removeExpired() {
 	var w pendingWrite
-	var records []Record
+	var records []coordinator.Record
 	for _, id := range s.c.ids() {
 		list := s.c.offsetsOf(id).latest
 		var event journal.OffsetsRemoved

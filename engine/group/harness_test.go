@@ -2,12 +2,14 @@ package group
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -23,8 +25,8 @@ type run struct {
 	config    *Config
 	j         journal.Journal
 	now       kafka.Millis
-	log       []Record // appended
-	durable   int      // of them on every in-sync replica
+	log       []coordinator.Record // appended
+	durable   int                  // of them on every in-sync replica
 	inFlight  []flight
 	delay     kafka.Millis
 	fail      *kerr.Error // of the writes that come
@@ -49,12 +51,12 @@ func newRun(t testing.TB, change func(*Config)) *run {
 		change(&config)
 	}
 	r := &run{t: t, c: New(&config, prng.New(1).Split("group")), config: &config, answers: map[*simnet.Message]kmsg.Response{}, completed: map[string]kafka.GenerationID{}}
-	r.perform(r.c.Load(0, func(func(Record) bool) {}, 0, &r.j))
+	r.perform(r.c.Load(0, func(func(coordinator.Logged) bool) {}, 0, &r.j))
 	return r
 }
 
 // perform does what the coordinator wants done.
-func (r *run) perform(e Effects) {
+func (r *run) perform(e coordinator.Effects) {
 	r.t.Helper()
 	var refused []uint64
 	for _, w := range e.Writes {
@@ -402,4 +404,15 @@ func (r *run) dump() string {
 		text += fmt.Sprintln(e.Line())
 	}
 	return text
+}
+
+// inLog is a log of records that are in no transaction.
+func inLog(records ...coordinator.Record) iter.Seq[coordinator.Logged] {
+	return func(yield func(coordinator.Logged) bool) {
+		for _, r := range records {
+			if !yield(coordinator.Logged{Record: r}) {
+				return
+			}
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
@@ -15,7 +16,7 @@ import (
 // that cannot be read, or is of a kind that this package does not know, is passed over.
 //
 // Source: GroupCoordinatorShard.replay, GroupMetadataManager.onLoaded.
-func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[Record], cause uint64, j *journal.Journal) Effects {
+func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[coordinator.Logged], cause uint64, j *journal.Journal) coordinator.Effects {
 	s := c.begin(now, cause, j)
 	event := journal.GroupsLoaded{}
 	for r := range records {
@@ -132,7 +133,7 @@ func replayGroup(r GroupMetadataRecord) *group {
 
 // Resign ends the coordinator: its broker does not lead the partition any more. Whoever waits is answered
 // NOT_COORDINATOR.
-func (c *Coordinator) Resign(now kafka.Millis, cause uint64, j *journal.Journal) Effects {
+func (c *Coordinator) Resign(now kafka.Millis, cause uint64, j *journal.Journal) coordinator.Effects {
 	s := c.begin(now, cause, j)
 	if c.resigned {
 		return s.effects

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
@@ -11,10 +12,10 @@ import (
 )
 
 // loaded is a coordinator that has read records.
-func loaded(config *Config, now kafka.Millis, records []Record) (*Coordinator, *journal.Journal, Effects) {
+func loaded(config *Config, now kafka.Millis, records []coordinator.Record) (*Coordinator, *journal.Journal, coordinator.Effects) {
 	c := New(config, prng.New(2).Split("group"))
 	var j journal.Journal
-	e := c.Load(now, slices.Values(records), 0, &j)
+	e := c.Load(now, inLog(records...), 0, &j)
 	return c, &j, e
 }
 
@@ -28,7 +29,7 @@ func TestLoad(t *testing.T) {
 	before := r.view("g")
 	r.now = 20_000
 	r.perform(r.c.Resign(r.now, 0, &r.j))
-	var e Effects
+	var e coordinator.Effects
 	r.c, _, e = loaded(r.config, r.now, r.log)
 	r.perform(e)
 	after := r.view("g")
@@ -55,7 +56,7 @@ func TestLoadPassesOver(t *testing.T) {
 	config := DefaultConfig()
 	orders := kafka.TopicPartition{Topic: "orders"}
 	key := Key{Type: TypeOffsetCommit, Group: "g", TopicPartition: orders}
-	records := []Record{
+	records := []coordinator.Record{
 		OffsetCommitRecord{Group: "g", TopicPartition: orders, Offset: 5, ExpireTimestamp: -1}.Encode(),
 		{Key: []byte{0, 3, 0, 1, 'g'}, Value: []byte{0, 0}},
 		{Key: []byte{1}, Value: []byte{1}},

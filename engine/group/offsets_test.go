@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
@@ -494,7 +495,7 @@ func TestRetentionInTheRequest(t *testing.T) {
 	if o := r.view("g").Offsets[0]; !o.Expires || o.ExpiresAt != wallStart+1000 {
 		t.Errorf("%+v", o)
 	}
-	var e Effects
+	var e coordinator.Effects
 	r.c, _, e = loaded(r.config, 0, r.log)
 	r.perform(e)
 	if o := r.view("g").Offsets[0]; o.ExpiresAt != wallStart+1000 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
@@ -170,7 +171,7 @@ func (s *step) becomeEmpty(g *group) *pendingWrite {
 	g.setTopics()
 	s.transition(g, Empty)
 	s.then(journal.GroupEmpty{Group: g.id, Generation: g.generation, Retention: s.c.config.OffsetsRetention})
-	return s.write([]Record{g.record(nil).Encode()}, pendingWrite{about: g.id})
+	return s.write([]coordinator.Record{g.record(nil).Encode()}, pendingWrite{about: g.id})
 }
 
 // removeMember takes a member out. Its JoinGroup, if one waits, is refused, so that it joins anew.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 )
@@ -42,7 +43,7 @@ type Key struct {
 // protocol or a [Tombstone].
 type Value interface {
 	// Encode gives the record as Kafka 4.2 writes it.
-	Encode() Record
+	Encode() coordinator.Record
 	key() Key
 }
 
@@ -97,7 +98,7 @@ func (r GroupMetadataRecord) key() Key { return Key{Type: TypeGroupMetadata, Gro
 func (t Tombstone) key() Key           { return t.Key }
 
 // Encode gives the record as Kafka 4.2 writes it: one that says when it expires in version 1, whatever r.Version is.
-func (r OffsetCommitRecord) Encode() Record {
+func (r OffsetCommitRecord) Encode() coordinator.Record {
 	value := kmsg.OffsetCommitValue{
 		Version: offsetCommitVersion, Offset: int64(r.Offset), LeaderEpoch: int32(r.LeaderEpoch), Metadata: r.Metadata,
 		CommitTimestamp: int64(r.CommitTimestamp), TopicID: r.TopicID,
@@ -105,11 +106,11 @@ func (r OffsetCommitRecord) Encode() Record {
 	if r.ExpireTimestamp >= 0 {
 		value.Version, value.ExpireTimestamp = 1, int64(r.ExpireTimestamp)
 	}
-	return Record{Key: r.key().encode(), Value: value.AppendTo(nil)}
+	return coordinator.Record{Key: r.key().encode(), Value: value.AppendTo(nil)}
 }
 
 // Encode gives the record as Kafka 4.2 writes it, whatever r.Version is.
-func (r GroupMetadataRecord) Encode() Record {
+func (r GroupMetadataRecord) Encode() coordinator.Record {
 	value := kmsg.GroupMetadataValue{
 		Version: groupMetadataVersion, ProtocolType: r.ProtocolType, Generation: int32(r.Generation), Protocol: orNull(r.Protocol),
 		Leader: orNull(string(r.Leader)), CurrentStateTimestamp: int64(r.StateTimestamp), Members: make([]kmsg.GroupMetadataValueMember, len(r.Members)),
@@ -121,11 +122,11 @@ func (r GroupMetadataRecord) Encode() Record {
 			Subscription: m.Subscription, Assignment: m.Assignment,
 		}
 	}
-	return Record{Key: r.key().encode(), Value: value.AppendTo(nil)}
+	return coordinator.Record{Key: r.key().encode(), Value: value.AppendTo(nil)}
 }
 
 // Encode gives a record without a value.
-func (t Tombstone) Encode() Record { return Record{Key: t.Key.encode()} }
+func (t Tombstone) Encode() coordinator.Record { return coordinator.Record{Key: t.Key.encode()} }
 
 func (k Key) encode() []byte {
 	switch k.Type {

@@ -52,7 +52,7 @@ func crowd(tb testing.TB, members int) *Coordinator {
 	}
 	record.Leader = record.Members[0].ID
 	var j journal.Journal
-	c.Load(0, slices.Values([]Record{record.Encode()}), 0, &j)
+	c.Load(0, inLog(record.Encode()), 0, &j)
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/simnet"
@@ -39,7 +40,7 @@ func (s *step) staticReturns(m *simnet.Message, request *kmsg.JoinGroupRequest, 
 			return
 		}
 		s.then(event)
-		w := s.write([]Record{g.record(func(m *member) []byte { return m.assignment }).Encode()}, pendingWrite{about: g.id})
+		w := s.write([]coordinator.Record{g.record(func(m *member) []byte { return m.assignment }).Encode()}, pendingWrite{about: g.id})
 		s.wait(w, deferred{done: staticBack, request: m, group: g.id, static: before})
 	case CompletingRebalance:
 		event.Rebalance = fmt.Sprintf("%s (%s) came back while the leader divides the partitions for %s", newID, m.From, before.oldID)

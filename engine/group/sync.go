@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
@@ -111,7 +112,7 @@ func (s *step) leaderSyncs(g *group, leader *member, request *kmsg.SyncGroupRequ
 			brought.assignments[m.id] = brought.assignments[leader.id]
 		}
 	}
-	w := s.write([]Record{g.record(func(m *member) []byte { return brought.assignments[m.id] }).Encode()}, pendingWrite{about: g.id})
+	w := s.write([]coordinator.Record{g.record(func(m *member) []byte { return brought.assignments[m.id] }).Encode()}, pendingWrite{about: g.id})
 	s.wait(w, deferred{done: leaderSynced, request: leader.sync.request, group: g.id, sync: brought})
 }
 

@@ -3,6 +3,7 @@ package group
 import (
 	"slices"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
@@ -65,9 +66,9 @@ func (c *Coordinator) skipChecks(now kafka.Millis) {
 // Tick lets the timers that are due fire: those of groups by time, at equal times by group and there the end of the
 // join phase, then that of the sync phase, members in the order in which they joined, and pending ids, and behind the
 // classic groups those of the consumer protocol; then what waits for a write too long; then the check of what has expired.
-func (c *Coordinator) Tick(now kafka.Millis, j *journal.Journal) Effects {
+func (c *Coordinator) Tick(now kafka.Millis, j *journal.Journal) coordinator.Effects {
 	if !c.next.isDue(now) {
-		return Effects{}
+		return coordinator.Effects{}
 	}
 	s := c.begin(now, 0, j)
 	for s.fireFirst() {

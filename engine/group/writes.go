@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
@@ -77,7 +78,7 @@ type staticReturn struct {
 }
 
 // write wants records appended.
-func (s *step) write(records []Record, w pendingWrite) *pendingWrite {
+func (s *step) write(records []coordinator.Record, w pendingWrite) *pendingWrite {
 	s.c.lastID++
 	w.id = s.c.lastID
 	for _, ch := range w.changes {
@@ -85,7 +86,7 @@ func (s *step) write(records []Record, w pendingWrite) *pendingWrite {
 		o.latest = with(o.latest, ch.entry)
 		s.c.setOffsets(o)
 	}
-	s.effects.Writes = append(s.effects.Writes, Write{ID: w.id, Records: records, Cause: s.cause})
+	s.effects.Writes = append(s.effects.Writes, coordinator.Write{ID: w.id, Records: records, Cause: s.cause})
 	s.c.writes = append(s.c.writes, w)
 	return &s.c.writes[len(s.c.writes)-1]
 }
@@ -149,7 +150,7 @@ func (g *group) settle(m *simnet.Message) {
 // NOT_ENOUGH_REPLICAS_AFTER_APPEND leave it open: the records are in the log, and Written must be called once more when
 // they are on every in-sync replica. Until then the requests that come next wait too, each for
 // offsets.commit.timeout.ms; that time the coordinator keeps by itself.
-func (c *Coordinator) Written(now kafka.Millis, id uint64, err *kerr.Error, cause uint64, j *journal.Journal) Effects {
+func (c *Coordinator) Written(now kafka.Millis, id uint64, err *kerr.Error, cause uint64, j *journal.Journal) coordinator.Effects {
 	s := c.begin(now, cause, j)
 	if err == nil {
 		for len(c.writes) > 0 && c.writes[0].id <= id {
