@@ -1,8 +1,3 @@
-// Package coordinator has what coordinators and the broker that they live on say to each other.
-//
-// A coordinator looks after one partition of an internal topic, and what it knows is the replay of that partition's log:
-// the group coordinator that of __consumer_offsets, the transaction coordinator that of __transaction_state. It is a state
-// machine: it never writes and never sends by itself, but returns what it wants done.
 package coordinator
 
 import (
