@@ -43,8 +43,8 @@ func (c *Cluster) Check(k *Checker) []Violation {
 	return k.Check(o, c.outside.Source.Outcomes().Len())
 }
 
-// partitions lists the partitions that have replicas: of the run's topics, and of __consumer_offsets those on which a
-// group lives.
+// partitions lists the partitions that have replicas: of the run's topics, and of internal topics those on
+// which a coordinator lives.
 func (c *Cluster) partitions(image metadata.Image) (list []kafka.TopicPartition) {
 	for _, t := range c.spec.topics() {
 		topic, _ := image.Topic(t.Name)
@@ -52,9 +52,9 @@ func (c *Cluster) partitions(image metadata.Image) (list []kafka.TopicPartition)
 			list = append(list, kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)})
 		}
 	}
-	if _, ok := image.Topic(group.Topic); ok {
-		for _, p := range c.spec.offsetsPartitions() {
-			list = append(list, kafka.TopicPartition{Topic: group.Topic, Partition: p})
+	for _, tp := range c.spec.internalPartitions() {
+		if _, ok := image.Topic(tp.Topic); ok {
+			list = append(list, tp)
 		}
 	}
 	return list

@@ -115,7 +115,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 	config := controller.DefaultConfig()
 	config.Node, config.ClusterID, config.Rand, config.Start, config.Activated = controllerNode, clusterID, rnd.Split("controller"), StartTime, c.now
 	config.BrokerSessionTimeout, config.UncleanLeaderElection, config.EligibleLeaderReplicas, config.Sabotage = s.SessionTimeout, s.UncleanElection, 0, c.spec.Sabotage
-	config.OffsetsPartitions = c.spec.offsetsPartitions()
+	config.InUse = c.spec.internalPartitions()
 	if s.ELR {
 		config.EligibleLeaderReplicas = 1
 	}
@@ -125,7 +125,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config.ClusterID, config.Start, config.Controller, config.Rand, config.Log = clusterID, StartTime, controllerNode, rnd.Split("broker"), c.spec.Topic.Config
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
 		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
-		config.OffsetsPartitions, config.OffsetsTopicReplicationFactor = c.spec.offsetsPartitions(), s.Groups.OffsetsReplicationFactor
+		config.InUse, config.OffsetsTopicReplicationFactor = c.spec.internalPartitions(), s.Groups.OffsetsReplicationFactor
 		config.RetentionCheckInterval, config.CleanerBackoff = s.Logs.RetentionCheckInterval, s.Logs.CleanerBackoff
 		if s.MetadataFetchWait > 0 {
 			config.MetadataFetchWait = s.MetadataFetchWait

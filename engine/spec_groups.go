@@ -89,12 +89,12 @@ func (s *Spec) members() int {
 	return n
 }
 
-// offsetsPartitions lists the partitions of __consumer_offsets on which the run's groups live, sorted.
-func (s *Spec) offsetsPartitions() (list []kafka.Partition) {
+// internalPartitions lists the partitions of internal topics that coordinators of the run live on, sorted.
+func (s *Spec) internalPartitions() (list []kafka.TopicPartition) {
 	for _, g := range s.Groups {
-		list = append(list, OffsetsPartition(g.ID))
+		list = append(list, kafka.TopicPartition{Topic: group.Topic, Partition: OffsetsPartition(g.ID)})
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, kafka.TopicPartition.Compare)
 	return slices.Compact(list)
 }
 

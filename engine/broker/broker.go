@@ -45,9 +45,9 @@ type process struct {
 	parkedDeletes  []parkedDelete  // in the order they came
 	writes         []*pendingWrite // that wait for a slow disk, in order
 
-	coordinators []hostedCoordinator // sorted by partition
-	groupWrites  []groupWrite        // appended, not on every in-sync replica, in order
-	errands      []errand            // requests that coordinators have in parts, in the order they came
+	coordinators      []hostedCoordinator // sorted by partition
+	coordinatorWrites []coordinatorWrite  // appended, not on every in-sync replica, in order
+	errands           []errand            // requests that coordinators have in parts, in the order they came
 
 	lifecycle  lifecycle
 	metadata   metadataFetcher
@@ -360,9 +360,9 @@ func (b *Broker) Clone() *Broker {
 	c.writes = slices.Clone(b.writes)
 	c.coordinators = slices.Clone(b.coordinators)
 	for i := range c.coordinators {
-		c.coordinators[i].group = c.coordinators[i].group.Clone()
+		c.coordinators[i] = c.coordinators[i].clone()
 	}
-	c.groupWrites = slices.Clone(b.groupWrites)
+	c.coordinatorWrites = slices.Clone(b.coordinatorWrites)
 	c.errands = slices.Clone(b.errands)
 	for i := range c.errands {
 		c.errands[i].answers = slices.Clone(c.errands[i].answers)

@@ -62,7 +62,7 @@ func TestCommitWaitsForTheInSyncReplicas(t *testing.T) {
 	if !c.waits(number, 4000) {
 		t.Fatalf("answered while %s does not have it: %s", slow, committed(c.answers[number]))
 	}
-	if v := c.broker(coordinator).View(c.now).Coordinators[0]; v.Partition != 12 || v.Writes != 1 || len(v.Groups) != 1 || len(v.Groups[0].Offsets) != 0 {
+	if v := c.broker(coordinator).View(c.now).Coordinators[0]; v.TopicPartition.Partition != 12 || v.Writes != 1 || len(v.Groups) != 1 || len(v.Groups[0].Offsets) != 0 {
 		t.Errorf("view %+v, want a write that waits and no offset yet", v)
 	}
 	c.cut(coordinator, slow, false)
@@ -177,8 +177,8 @@ func TestCoordinatorResigns(t *testing.T) {
 	if got := committed(answer[*kmsg.OffsetCommitResponse](c, number)); got != "0 NOT_COORDINATOR " {
 		t.Errorf("answered %s", got)
 	}
-	if b := c.broker(old); b.coordinator(12) != nil || len(b.groupWrites) != 0 {
-		t.Errorf("%s still coordinates: %v, %v", old, b.coordinators, b.groupWrites)
+	if b := c.broker(old); b.coordinator(kafka.TopicPartition{Topic: kafka.OffsetsTopic, Partition: 12}) != nil || len(b.coordinatorWrites) != 0 {
+		t.Errorf("%s still coordinates: %v, %v", old, b.coordinators, b.coordinatorWrites)
 	}
 	for _, node := range c.followersOf(old) {
 		c.cut(old, node, false)

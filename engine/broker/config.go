@@ -39,13 +39,12 @@ type Config struct {
 	OffsetsTopicReplicationFactor int          // offsets.topic.replication.factor
 	OffsetsTopicSegmentBytes      int          // offsets.topic.segment.bytes
 	Group                         group.Config // of its group coordinators; New fills in Node, Start and Sabotage
-	// OffsetsPartitions are the partitions of __consumer_offsets in use, sorted: those that a group of the run
-	// lives on.
+	// InUse are the partitions of internal topics that a coordinator of the run lives on.
 	//
-	// Simplified: every partition of __consumer_offsets stands in the metadata, with its replicas and its leader, but
-	// a broker has a log only of those on which a group of the run lives. The others are not replicated and not
-	// told of, and their in-sync replicas do not grow again after a fencing.
-	OffsetsPartitions []kafka.Partition
+	// Simplified: every partition of __consumer_offsets and __transaction_state stands in the metadata, with its replicas
+	// and its leader, but a broker has a log only of those on which a group or a transactional.id of the run lives. The
+	// others are not replicated and not told of, and their in-sync replicas do not grow again after a fencing.
+	InUse []kafka.TopicPartition
 
 	Sabotage sabotage.Rule // that a test breaks
 }

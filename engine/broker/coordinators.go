@@ -1,10 +1,11 @@
 package broker
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"loglab/engine/coordinator"
 	"loglab/engine/group"
@@ -14,44 +15,57 @@ import (
 	"loglab/engine/replication"
 )
 
-// hostedCoordinator is the coordinator of the groups on one partition of __consumer_offsets, which this broker leads.
+// hostedCoordinator is the coordinator that lives on one partition of an internal topic, which this broker leads.
 //
-// Source: CoordinatorRuntime.CoordinatorContext.
+// Source: CoordinatorRuntime.CoordinatorContext, TransactionStateManager.
 type hostedCoordinator struct {
-	partition kafka.Partition
-	group     *group.Coordinator
+	tp    kafka.TopicPartition
+	group *group.Coordinator // of a partition of __consumer_offsets, else nil
 }
 
-func (h *hostedCoordinator) topicPartition() kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: group.Topic, Partition: h.partition}
+// machine is what a coordinator of either kind does at the news of its broker and by its timers.
+type machine interface {
+	Written(now kafka.Millis, id uint64, err *kerr.Error, cause uint64, j *journal.Journal) coordinator.Effects
+	Resign(now kafka.Millis, cause uint64, j *journal.Journal) coordinator.Effects
+	Tick(now kafka.Millis, j *journal.Journal) coordinator.Effects
+	NextDue() (due kafka.Millis, ok bool)
+}
+
+// machine gives the one that is there.
+func (h *hostedCoordinator) machine() machine { return h.group }
+
+// clone gives a coordinator in the same state.
+func (h hostedCoordinator) clone() hostedCoordinator {
+	h.group = h.group.Clone()
+	return h
 }
 
 // placeOfCoordinator gives the place of a partition's coordinator in the list.
-func (b *Broker) placeOfCoordinator(p kafka.Partition) (at int, hosted bool) {
-	return slices.BinarySearchFunc(b.coordinators, p, func(h hostedCoordinator, p kafka.Partition) int { return cmp.Compare(h.partition, p) })
+func (b *Broker) placeOfCoordinator(tp kafka.TopicPartition) (at int, hosted bool) {
+	return slices.BinarySearchFunc(b.coordinators, tp, func(h hostedCoordinator, tp kafka.TopicPartition) int { return h.tp.Compare(tp) })
 }
 
 // coordinator gives a partition's coordinator, nil if this broker has none.
-func (b *Broker) coordinator(p kafka.Partition) *hostedCoordinator {
-	at, hosted := b.placeOfCoordinator(p)
+func (b *Broker) coordinator(tp kafka.TopicPartition) *hostedCoordinator {
+	at, hosted := b.placeOfCoordinator(tp)
 	if !hosted {
 		return nil
 	}
 	return &b.coordinators[at]
 }
 
-// electCoordinators makes a coordinator for each partition of __consumer_offsets that the broker has begun to lead,
-// and ends those of partitions that it leads no more. One that goes on leading in a new epoch keeps its coordinator.
+// electCoordinators makes a coordinator for each partition of an internal topic that the broker has begun to lead, and
+// ends those of partitions that it leads no more. One that goes on leading in a new epoch keeps its coordinator.
 //
 // Source: BrokerMetadataPublisher.updateCoordinator, CoordinatorRuntime.scheduleLoadOperation and
 // scheduleUnloadOperation.
 func (b *Broker) electCoordinators(t *turn, changed []wake) {
 	for _, w := range changed {
 		tp := w.r.TopicPartition
-		if tp.Topic != group.Topic {
+		if !kafka.IsInternal(tp.Topic) {
 			continue
 		}
-		switch at, hosted := b.placeOfCoordinator(tp.Partition); {
+		switch at, hosted := b.placeOfCoordinator(tp); {
 		case !hosted && w.r.Role() == replication.Leader:
 			b.electCoordinator(t, at, w)
 		case hosted && w.r.Role() != replication.Leader:
@@ -69,7 +83,7 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 	state := w.r.State()
 	name := fmt.Sprintf("coordinator of %s at %s, start %d, epoch %d", w.r.TopicPartition, b.node, b.starts, state.LeaderEpoch)
 	b.coordinators = slices.Insert(b.coordinators, at, hostedCoordinator{
-		partition: w.r.TopicPartition.Partition, group: group.New(b.groups, b.config.Rand.Split(name)),
+		tp: w.r.TopicPartition, group: group.New(b.groups, b.config.Rand.Split(name)),
 	})
 	records := 0
 	for range loggedOf(w.r) {
@@ -135,9 +149,9 @@ func endOf(marker record.Record) coordinator.End {
 func (b *Broker) resignCoordinator(t *turn, at int, w wake) {
 	h := b.coordinators[at]
 	b.coordinators = slices.Delete(b.coordinators, at, at+1)
-	b.groupWrites = slices.DeleteFunc(b.groupWrites, func(g groupWrite) bool { return g.partition == h.partition })
-	b.writes = slices.DeleteFunc(b.writes, func(p *pendingWrite) bool { return p.message == nil && p.partition == h.partition })
-	for _, a := range h.group.Resign(t.now, w.cause, t.j).Answers {
+	b.coordinatorWrites = slices.DeleteFunc(b.coordinatorWrites, func(w coordinatorWrite) bool { return w.tp == h.tp })
+	b.writes = slices.DeleteFunc(b.writes, func(p *pendingWrite) bool { return p.message == nil && p.tp == h.tp })
+	for _, a := range h.machine().Resign(t.now, w.cause, t.j).Answers {
 		b.answerFor(t, a.Request, a.Response, a.Cause)
 	}
 }
@@ -150,11 +164,11 @@ func (b *Broker) perform(t *turn, h *hostedCoordinator, e coordinator.Effects) {
 	var woken []wake
 	var refused []refusedWrite
 	for _, w := range e.Writes {
-		if b.delay > 0 || b.writesDelayed(h.partition) {
-			b.delayWrite(t, pendingWrite{partition: h.partition, records: w})
+		if b.delay > 0 || b.writesDelayed(h.tp) {
+			b.delayWrite(t, pendingWrite{tp: h.tp, records: w})
 			continue
 		}
-		woken, refused = b.appendGroupRecords(t, h, w, woken, refused)
+		woken, refused = b.appendWrite(t, h, w, woken, refused)
 	}
 	for _, a := range e.Answers {
 		b.answerFor(t, a.Request, a.Response, a.Cause)
@@ -166,8 +180,8 @@ func (b *Broker) perform(t *turn, h *hostedCoordinator, e coordinator.Effects) {
 func (b *Broker) tickCoordinators(t *turn) {
 	for i := range b.coordinators {
 		h := &b.coordinators[i]
-		if due, ok := h.group.NextDue(); ok && due <= t.now {
-			b.perform(t, h, h.group.Tick(t.now, t.j))
+		if due, ok := h.machine().NextDue(); ok && due <= t.now {
+			b.perform(t, h, h.machine().Tick(t.now, t.j))
 		}
 	}
 }
@@ -176,7 +190,7 @@ func (b *Broker) tickCoordinators(t *turn) {
 func (b *Broker) coordinatorsDue() kafka.Millis {
 	due := never
 	for i := range b.coordinators {
-		if at, ok := b.coordinators[i].group.NextDue(); ok {
+		if at, ok := b.coordinators[i].machine().NextDue(); ok {
 			due = min(due, at)
 		}
 	}

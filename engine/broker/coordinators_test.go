@@ -45,7 +45,7 @@ func TestOffsetsTopicIsCreatedWhenItIsNeeded(t *testing.T) {
 		if config.SegmentBytes != 100<<20 || !config.Compact {
 			t.Errorf("the log of %s has segment.bytes %d, compact %t", b.node, config.SegmentBytes, config.Compact)
 		}
-		if hosts := b.coordinator(12) != nil; hosts != (b.node == coordinator) {
+		if hosts := b.coordinator(kafka.TopicPartition{Topic: kafka.OffsetsTopic, Partition: 12}) != nil; hosts != (b.node == coordinator) {
 			t.Errorf("%s has a coordinator: %t", b.node, hosts)
 		}
 	}

@@ -305,11 +305,11 @@ const (
 
 // pendingWrite is a message whose handling writes to a slow disk, or a coordinator's write.
 type pendingWrite struct {
-	message   *simnet.Message   // nil: it is a coordinator's
-	partition kafka.Partition   // of the coordinator
-	records   coordinator.Write // of the coordinator
-	due       kafka.Millis
-	cause     uint64
+	message *simnet.Message      // nil: it is a coordinator's
+	tp      kafka.TopicPartition // of the coordinator
+	records coordinator.Write    // of the coordinator
+	due     kafka.Millis
+	cause   uint64
 }
 
 // writes says whether a message makes a broker write: a batch of a producer, or what a fetch has brought.
@@ -333,7 +333,7 @@ func writes(m *simnet.Message) bool {
 
 // delayWrite lets a write wait until the disk has done what came before and then its own.
 //
-// Simplified: a slow disk takes the same time for each message that writes and each write of a group coordinator, one after another; reads come from
+// Simplified: a slow disk takes the same time for each message that writes and each write of a coordinator, one after another; reads come from
 // memory and take none.
 func (b *Broker) delayWrite(t *turn, w pendingWrite) {
 	w.due = t.now
@@ -357,7 +357,7 @@ func (b *Broker) finishWrites(t *turn) {
 		w := b.writes[0]
 		b.writes = b.writes[1:]
 		if w.message == nil {
-			b.writeGroupRecords(t, w.partition, w.records)
+			b.finishCoordinatorWrite(t, w.tp, w.records)
 			continue
 		}
 		b.receive(t, w.message, w.cause)

@@ -15,7 +15,7 @@ import (
 //
 // Source: GroupCoordinatorService, CoordinatorRuntime.withActiveContextOrThrow.
 func (b *Broker) coordinate(t *turn, m *simnet.Message, groupID string, cause uint64) {
-	h := b.coordinator(b.offsetsPartition(groupID).Partition)
+	h := b.coordinator(b.offsetsPartition(groupID))
 	if h == nil {
 		b.answerFor(t, m, group.ErrorResponse(m.Request, kerr.NotCoordinator), b.noteNotCoordinator(t, m, groupID, cause))
 		return

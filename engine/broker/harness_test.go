@@ -42,12 +42,12 @@ func newCluster(t *testing.T, brokers int, used []kafka.Partition, change func(*
 	c := &cluster{t: t, answers: map[int32]kmsg.Response{}, topicIDs: map[string][16]byte{}}
 	rnd := prng.New(1)
 	config := controller.DefaultConfig()
-	config.Node, config.ClusterID, config.Rand, config.Start, config.OffsetsPartitions = controllerNode, "cluster", rnd.Split("controller"), startTime, used
+	config.Node, config.ClusterID, config.Rand, config.Start, config.InUse = controllerNode, "cluster", rnd.Split("controller"), startTime, offsetsPartitions(used)
 	c.controller = controller.New(config)
 	nodes := []kafka.NodeID{controllerNode, clientNode}
 	for i := range brokers {
 		config := DefaultConfig(kafka.BrokerID(i + 1))
-		config.ClusterID, config.Start, config.Controller, config.Rand, config.OffsetsPartitions = "cluster", startTime, controllerNode, rnd.Split("broker"), used
+		config.ClusterID, config.Start, config.Controller, config.Rand, config.InUse = "cluster", startTime, controllerNode, rnd.Split("broker"), offsetsPartitions(used)
 		config.OffsetsTopicReplicationFactor = min(3, brokers)
 		if change != nil {
 			change(&config)
@@ -311,4 +311,11 @@ func (c *cluster) clone() *cluster {
 		n.brokers = append(n.brokers, b.Clone())
 	}
 	return &n
+}
+
+func offsetsPartitions(used []kafka.Partition) (list []kafka.TopicPartition) {
+	for _, p := range used {
+		list = append(list, kafka.TopicPartition{Topic: kafka.OffsetsTopic, Partition: p})
+	}
+	return list
 }

@@ -51,7 +51,7 @@ func (b *Broker) wakeUp(t *turn, woken []wake) {
 	for _, w := range woken {
 		b.completeDeletes(t, w.cause)
 	}
-	b.completeGroupWrites(t, woken)
+	b.completeCoordinatorWrites(t, woken)
 }
 
 // completeProduces answers the writes that wait for nothing more.

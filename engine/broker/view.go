@@ -24,11 +24,11 @@ type View struct {
 	Coordinators []CoordinatorView // sorted by partition
 }
 
-// CoordinatorView is the coordinator of the groups on one partition of __consumer_offsets.
+// CoordinatorView is the coordinator that lives on one partition of an internal topic.
 type CoordinatorView struct {
-	Partition kafka.Partition
-	Writes    int               // that are not on every in-sync replica
-	Groups    []group.GroupView // by id
+	TopicPartition kafka.TopicPartition
+	Writes         int               // that are not on every in-sync replica
+	Groups         []group.GroupView // of a partition of __consumer_offsets, by id
 }
 
 // ReplicaView is one replica.
@@ -63,10 +63,13 @@ func (b *Broker) View(now kafka.Millis) View {
 			Epochs: r.Log.LeaderEpochs(), Followers: r.Followers(now, &b.image), Segments: r.Log.Segments(), Bytes: r.Log.Size(), Producers: r.Log.Producers(),
 		})
 	}
-	for i := range b.coordinators {
-		shown := CoordinatorView{Partition: b.coordinators[i].partition, Groups: b.coordinators[i].group.View()}
-		for _, w := range b.groupWrites {
-			if w.partition == shown.Partition {
+	for _, h := range b.coordinators {
+		shown := CoordinatorView{TopicPartition: h.tp}
+		if h.group != nil {
+			shown.Groups = h.group.View()
+		}
+		for _, w := range b.coordinatorWrites {
+			if w.tp == h.tp {
 				shown.Writes++
 			}
 		}
@@ -118,7 +121,7 @@ func (b *Broker) Knows(topic string, partitions int) bool {
 // GroupHeld gives what this broker has of a group as its coordinator, nil if it knows of no such group; leads is false
 // where it is not the coordinator.
 func (b *Broker) GroupHeld(p kafka.Partition, id string) (held *group.GroupView, leads bool) {
-	h := b.coordinator(p)
+	h := b.coordinator(kafka.TopicPartition{Topic: group.Topic, Partition: p})
 	if h == nil {
 		return nil, false
 	}

@@ -29,8 +29,8 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 		}
 	}
 	for i := range b.coordinators {
-		if at, ok := b.coordinators[i].group.NextDue(); ok && at == due {
-			return due, fmt.Sprintf("lets a timer of the group coordinator of %s fire", b.coordinators[i].topicPartition()), true
+		if at, ok := b.coordinators[i].machine().NextDue(); ok && at == due {
+			return due, fmt.Sprintf("lets a timer of the group coordinator of %s fire", b.coordinators[i].tp), true
 		}
 	}
 	if c := b.callWith(func(c *call) bool { return c.deadline == due }); c != nil {

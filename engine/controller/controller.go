@@ -6,7 +6,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -53,9 +52,9 @@ type Config struct {
 	NumPartitions int
 	// DefaultReplicationFactor is default.replication.factor: of a topic whose request leaves it open.
 	DefaultReplicationFactor int
-	// OffsetsPartitions are the partitions of __consumer_offsets on which groups of the run live, sorted. What becomes
-	// of the topic's other partitions, which no broker has a log of, stands in the metadata and is not told.
-	OffsetsPartitions []kafka.Partition
+	// InUse are the partitions of internal topics that a coordinator of the run lives on. What becomes of the others is
+	// not journalled.
+	InUse []kafka.TopicPartition
 	// Sabotage is a rule that a test breaks.
 	Sabotage sabotage.Rule
 }
@@ -127,11 +126,7 @@ const metadataVersion = 29
 
 // told says whether the events of a partition are journalled.
 func (c *Controller) told(topic string, index kafka.Partition) bool {
-	if topic != group.Topic {
-		return true
-	}
-	_, used := slices.BinarySearch(c.config.OffsetsPartitions, index)
-	return used
+	return !kafka.IsInternal(topic) || slices.Contains(c.config.InUse, kafka.TopicPartition{Topic: topic, Partition: index})
 }
 
 // Node gives the controller's name on the network.

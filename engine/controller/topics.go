@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
@@ -115,7 +114,7 @@ func (c *Controller) createTopic(op *operation, topic kmsg.CreateTopicsRequestTo
 	}
 	op.records = append(op.records, records...)
 	created := journal.TopicCreated{Topic: topic.Topic, Partitions: len(placements), ReplicationFactor: len(placements[0]), Replicas: placements}
-	if topic.Topic == group.Topic {
+	if kafka.IsInternal(topic.Topic) {
 		created.Replicas = nil // of 50 partitions of which few are in use
 	}
 	op.events = append(op.events, created)

@@ -6,7 +6,7 @@ import (
 )
 
 // Topic is the name of the topic that keeps groups and their offsets.
-const Topic = "__consumer_offsets"
+const Topic = kafka.OffsetsTopic
 
 // Config holds a broker's settings of groups under Kafka's names.
 type Config struct {

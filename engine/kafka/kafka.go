@@ -1,6 +1,10 @@
 package kafka
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
 
 // Offset is the position of a record in one partition. The first record ever written has offset 0;
 // offsets are never reused. Ends of ranges are exclusive: a log end offset is the offset that the
@@ -65,13 +69,13 @@ func (tp TopicPartition) String() string {
 	return tp.Topic + "-" + strconv.Itoa(int(tp.Partition))
 }
 
-// Less orders by topic, then by partition.
-func (tp TopicPartition) Less(other TopicPartition) bool {
-	if tp.Topic != other.Topic {
-		return tp.Topic < other.Topic
-	}
-	return tp.Partition < other.Partition
+// Compare orders by topic, then by partition.
+func (tp TopicPartition) Compare(other TopicPartition) int {
+	return cmp.Or(strings.Compare(tp.Topic, other.Topic), cmp.Compare(tp.Partition, other.Partition))
 }
+
+// Less orders by topic, then by partition.
+func (tp TopicPartition) Less(other TopicPartition) bool { return tp.Compare(other) < 0 }
 
 // Tick counts the ticks of a run. Frame t is the state after t ticks.
 type Tick int32

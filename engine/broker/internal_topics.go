@@ -59,14 +59,10 @@ func (b *Broker) offsetsTopicAnswered(t *turn, response *kmsg.CreateTopicsRespon
 	}
 }
 
-// inUse says whether the broker has a log of a partition: always, but for partitions of __consumer_offsets on which
-// no group of the run lives.
+// inUse says whether the broker has a log of a partition: always, but for partitions of internal topics on which no
+// coordinator of the run lives.
 func (b *Broker) inUse(tp kafka.TopicPartition) bool {
-	if tp.Topic != group.Topic {
-		return true
-	}
-	_, used := slices.BinarySearch(b.config.OffsetsPartitions, tp.Partition)
-	return used
+	return !kafka.IsInternal(tp.Topic) || slices.Contains(b.config.InUse, tp)
 }
 
 // logConfig gives the settings of a topic's logs.

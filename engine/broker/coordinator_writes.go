@@ -7,21 +7,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"loglab/engine/coordinator"
-	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/replication"
 )
 
-// groupWrite is a write of a group coordinator that is appended and not on every in-sync replica. How long somebody
+// coordinatorWrite is a write of a coordinator that is appended and not on every in-sync replica. How long somebody
 // waits for it is the coordinator's business.
 //
 // Source: CoordinatorRuntime.CoordinatorWriteEvent, DeferredEventQueue.
-type groupWrite struct {
-	partition kafka.Partition
-	id        uint64       // of the coordinator's write
-	upTo      kafka.Offset // the high watermark that it waits for
+type coordinatorWrite struct {
+	tp   kafka.TopicPartition
+	id   uint64       // of the coordinator's write
+	upTo kafka.Offset // the high watermark that it waits for
 }
 
 // refusedWrite is a write of a coordinator that was not appended.
@@ -33,35 +32,35 @@ type refusedWrite struct {
 
 // writesDelayed says whether writes of a partition's coordinator wait for a slow disk: then those that come after
 // them wait too.
-func (b *Broker) writesDelayed(p kafka.Partition) bool {
-	return slices.ContainsFunc(b.writes, func(w *pendingWrite) bool { return w.message == nil && w.partition == p })
+func (b *Broker) writesDelayed(tp kafka.TopicPartition) bool {
+	return slices.ContainsFunc(b.writes, func(w *pendingWrite) bool { return w.message == nil && w.tp == tp })
 }
 
-// writeGroupRecords does one write that has waited for a slow disk.
-func (b *Broker) writeGroupRecords(t *turn, p kafka.Partition, w coordinator.Write) {
-	if h := b.coordinator(p); h != nil {
-		woken, refused := b.appendGroupRecords(t, h, w, nil, nil)
+// finishCoordinatorWrite does one write that has waited for a slow disk.
+func (b *Broker) finishCoordinatorWrite(t *turn, tp kafka.TopicPartition, w coordinator.Write) {
+	if h := b.coordinator(tp); h != nil {
+		woken, refused := b.appendWrite(t, h, w, nil, nil)
 		b.tellWritten(t, h, woken, refused)
 	}
 }
 
-// appendGroupRecords appends one write of a coordinator as one batch, with acks=all. It adds what may wake others, and
+// appendWrite appends one write of a coordinator as one batch, with acks=all. It adds what may wake others, and
 // a refusal.
 //
 // Simplified: each write is a batch of its own at once; Kafka's coordinator can put the writes of requests that came
 // together into one, by group.coordinator.append.linger.ms.
 //
 // Source: CoordinatorPartitionWriter.append.
-func (b *Broker) appendGroupRecords(t *turn, h *hostedCoordinator, w coordinator.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
+func (b *Broker) appendWrite(t *turn, h *hostedCoordinator, w coordinator.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
 	builder := record.NewBuilder(record.Options{})
 	for _, r := range w.Records {
 		builder.Append(b.clock(t.now), r.Key, r.Value)
 	}
 	batch, err := builder.Finish()
 	if err != nil {
-		panic(fmt.Sprintf("%s, write %d: %v", h.topicPartition(), w.ID, err))
+		panic(fmt.Sprintf("%s, write %d: %v", h.tp, w.ID, err))
 	}
-	r := b.replica(h.topicPartition())
+	r := b.replica(h.tp)
 	from := r.HighWatermark()
 	appended, moved, err := r.AppendAsLeader(t.now, b.clock(t.now), batch, -1, &b.image)
 	if err != nil {
@@ -73,12 +72,12 @@ func (b *Broker) appendGroupRecords(t *turn, h *hostedCoordinator, w coordinator
 	if moved {
 		cause = b.noteWatermark(t, r, from, cause)
 	}
-	written := groupWrite{partition: h.partition, id: w.ID, upTo: appended.LastOffset + 1}
+	written := coordinatorWrite{tp: h.tp, id: w.ID, upTo: appended.LastOffset + 1}
 	done := replicated(r, written.upTo)
 	if !done {
 		t.note(cause, journal.GroupWriteParked{TopicPartition: r.TopicPartition, HighWatermark: written.upTo, Timeout: b.config.Group.CommitTimeout})
 	}
-	b.groupWrites = append(b.groupWrites, written)
+	b.coordinatorWrites = append(b.coordinatorWrites, written)
 	return append(woken, wake{r: r, cause: cause, watermark: moved || done}), refused
 }
 
@@ -97,28 +96,28 @@ func replicated(r *replication.Replica, upTo kafka.Offset) bool {
 // tellWritten tells a coordinator which of its writes were refused, and all that wait what has been written.
 func (b *Broker) tellWritten(t *turn, h *hostedCoordinator, woken []wake, refused []refusedWrite) {
 	for _, w := range refused {
-		b.perform(t, h, h.group.Written(t.now, w.id, w.err, w.cause, t.j))
+		b.perform(t, h, h.machine().Written(t.now, w.id, w.err, w.cause, t.j))
 	}
 	b.wakeUp(t, woken)
 }
 
-// completeGroupWrites tells the coordinators which of their writes are on every in-sync replica now, in the order in
+// completeCoordinatorWrites tells the coordinators which of their writes are on every in-sync replica now, in the order in
 // which they were written.
-func (b *Broker) completeGroupWrites(t *turn, woken []wake) {
+func (b *Broker) completeCoordinatorWrites(t *turn, woken []wake) {
 	for _, w := range woken {
-		if !w.watermark || w.r.TopicPartition.Topic != group.Topic {
+		if !w.watermark || !kafka.IsInternal(w.r.TopicPartition.Topic) {
 			continue
 		}
 		for {
-			p := w.r.TopicPartition.Partition
-			at := slices.IndexFunc(b.groupWrites, func(g groupWrite) bool { return g.partition == p })
-			if at < 0 || !replicated(w.r, b.groupWrites[at].upTo) {
+			tp := w.r.TopicPartition
+			at := slices.IndexFunc(b.coordinatorWrites, func(c coordinatorWrite) bool { return c.tp == tp })
+			if at < 0 || !replicated(w.r, b.coordinatorWrites[at].upTo) {
 				break
 			}
-			done := b.groupWrites[at]
-			b.groupWrites = slices.Delete(b.groupWrites, at, at+1)
-			h := b.coordinator(p)
-			b.perform(t, h, h.group.Written(t.now, done.id, nil, w.cause, t.j))
+			done := b.coordinatorWrites[at]
+			b.coordinatorWrites = slices.Delete(b.coordinatorWrites, at, at+1)
+			h := b.coordinator(tp)
+			b.perform(t, h, h.machine().Written(t.now, done.id, nil, w.cause, t.j))
 		}
 	}
 }
