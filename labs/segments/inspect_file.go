@@ -32,11 +32,11 @@ func (l *layout) inspectFile(in *view.Inspector, at labs.Target) bool {
 		in.AddFact("Synced", "all of it")
 	}
 	in.Links = append(in.Links, view.Link{ID: "keep-file", Text: "Download it", Href: labs.DiskPath(l.Address, f.Name)}, view.Link{ID: "keep-directory", Text: "Download all as a zip", Href: labs.DiskPath(l.Address, "")})
-	base, suffix, ok := fileBase(f.Name)
+	base, ok := files.BaseOffset(f.Name)
 	if !ok {
 		return true
 	}
-	kind, deleted := strings.CutSuffix(suffix, storage.DeletedSuffix)
+	kind, deleted := strings.CutSuffix(suffixOf(f.Name), storage.DeletedSuffix)
 	switch kind {
 	case storage.LogSuffix:
 		in.AddFact("Named after", "its base offset %d, which no record in it is below, with zeros up to 20 digits", base)

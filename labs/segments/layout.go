@@ -13,6 +13,7 @@ import (
 	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
+	"loglab/labs/files"
 	"loglab/labs/view"
 )
 
@@ -226,32 +227,18 @@ func (l *layout) commandTick(at kafka.Millis) int {
 	return int((at + tick - 1) / tick)
 }
 
-// fileBase gives the base offset that a file of a segment is named after, and the rest of its name.
-func fileBase(name string) (base kafka.Offset, suffix string, ok bool) {
-	digits, rest, found := strings.Cut(name, ".")
-	if !found || len(digits) != 20 {
-		return 0, "", false
-	}
-	var n int64
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, "", false
-		}
-		n = n*10 + int64(d-'0')
-	}
-	return kafka.Offset(n), "." + rest, true
-}
+// suffixOf is the name of a segment's file without the base offset.
+func suffixOf(name string) string { return strings.TrimLeft(name, "0123456789") }
 
 // fileOrder is the order in which the files of a segment are listed.
 var fileOrder = []string{storage.LogSuffix, storage.OffsetIndexSuffix, storage.TimeIndexSuffix, storage.TransactionIndexSuffix, storage.ProducerSnapshotSuffix}
 
 // byKind sorts the files of a segment.
-func byKind(files []engine.DiskFile) {
+func byKind(list []engine.DiskFile) {
 	place := func(f engine.DiskFile) int {
-		_, suffix, _ := fileBase(f.Name)
-		return slices.Index(fileOrder, strings.TrimSuffix(suffix, storage.DeletedSuffix))
+		return slices.Index(fileOrder, strings.TrimSuffix(suffixOf(f.Name), storage.DeletedSuffix))
 	}
-	slices.SortStableFunc(files, func(a, b engine.DiskFile) int { return place(a) - place(b) })
+	slices.SortStableFunc(list, func(a, b engine.DiskFile) int { return place(a) - place(b) })
 }
 
 // findGone finds the segments whose files wait to be removed, by base offset.
@@ -263,8 +250,8 @@ func (l *layout) findGone() {
 		}
 	}
 	for _, f := range l.files {
-		base, suffix, ok := fileBase(f.Name)
-		if !ok || !strings.HasSuffix(suffix, storage.DeletedSuffix) {
+		base, ok := files.BaseOffset(f.Name)
+		if !ok || !strings.HasSuffix(f.Name, storage.DeletedSuffix) {
 			continue
 		}
 		if n := len(l.gone); n == 0 || l.gone[n-1].base != base {
@@ -276,7 +263,7 @@ func (l *layout) findGone() {
 		}
 		g := &l.gone[len(l.gone)-1]
 		g.files = append(g.files, f)
-		if suffix == storage.LogSuffix+storage.DeletedSuffix {
+		if suffixOf(f.Name) == storage.LogSuffix+storage.DeletedSuffix {
 			g.bytes = f.Bytes
 		}
 	}
@@ -308,8 +295,7 @@ func named(kind labs.TargetKind, name string) labs.Target {
 
 // fileItem draws a file with its size.
 func fileItem(f engine.DiskFile) view.Item {
-	_, suffix, _ := fileBase(f.Name)
-	item := view.Item{Text: fmt.Sprintf("%s %s B", suffix, kafka.Thousands(len(f.Bytes))), At: named(labs.FileTarget, f.Name).String(), Label: "file " + f.Name}
+	item := view.Item{Text: fmt.Sprintf("%s %s B", suffixOf(f.Name), kafka.Thousands(len(f.Bytes))), At: named(labs.FileTarget, f.Name).String(), Label: "file " + f.Name}
 	if f.Synced < len(f.Bytes) {
 		item.Mark, item.Label = "unsynced", fmt.Sprintf("file %s, %s not synced", f.Name, kafka.Count(len(f.Bytes)-f.Synced, "byte"))
 	}

@@ -10,6 +10,7 @@ import (
 	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
+	"loglab/labs/files"
 	"loglab/labs/view"
 )
 
@@ -152,7 +153,7 @@ func (l *layout) segment(index, from, to int) view.Segment {
 // filesOf lists the files of a segment of the log.
 func (l *layout) filesOf(base kafka.Offset) (list []engine.DiskFile) {
 	for _, f := range l.files {
-		if of, suffix, ok := fileBase(f.Name); ok && of == base && !strings.HasSuffix(suffix, storage.DeletedSuffix) {
+		if of, ok := files.BaseOffset(f.Name); ok && of == base && !strings.HasSuffix(f.Name, storage.DeletedSuffix) {
 			list = append(list, f)
 		}
 	}
