@@ -109,12 +109,7 @@ func cleanedEvent(r *replication.Replica, c storage.Cleanable, done storage.Clea
 
 // cleanedTo is where the part of a log begins that was never cleaned; NoOffset: the cleaner has not been there.
 func (b *Broker) cleanedTo(tp kafka.TopicPartition) kafka.Offset {
-	for _, c := range b.upkeep.cleaned {
-		if c.TopicPartition == tp {
-			return c.Offset
-		}
-	}
-	return kafka.NoOffset
+	return offsetIn(b.upkeep.cleaned, tp, kafka.NoOffset)
 }
 
 // setCleaned keeps how far a log is cleaned, in memory and on the disk.
