@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"slices"
 	"strings"
 
@@ -36,6 +37,8 @@ type layout struct {
 	seen    int             // records that can be read
 	gone    []gone          // segments whose files wait to be removed, by base offset
 	looked  []lookedAt      // what checks of retention would do
+
+	removals map[string]kafka.Millis // when files that wait for it are removed, by name, where open; only looked up
 }
 
 // placed is a batch at its place.
@@ -46,7 +49,7 @@ type placed struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0]}
+	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0], removals: map[string]kafka.Millis{}}
 	l.upkeep, l.open = f.Cluster.Upkeep(serverID, partition)
 	l.files = f.Cluster.Files(serverID, partition)
 	l.findGone()
@@ -243,11 +246,13 @@ func byKind(list []engine.DiskFile) {
 
 // findGone finds the segments whose files wait to be removed, by base offset.
 func (l *layout) findGone() {
-	until := map[string]kafka.Millis{} // of files, by path; only looked up
-	if l.open {
-		for _, d := range l.upkeep.Deleted {
-			until[d.Path] = kafka.Millis(d.RemovedAt - engine.StartTime)
+	for _, d := range l.upkeep.Deleted {
+		name := path.Base(d.Path)
+		at := kafka.Millis(d.RemovedAt - engine.StartTime)
+		if before, twice := l.removals[name]; twice { // a file of that name was given up before: the earlier time takes this one
+			at = min(at, before)
 		}
+		l.removals[name] = at
 	}
 	for _, f := range l.files {
 		base, ok := files.BaseOffset(f.Name)
@@ -255,11 +260,7 @@ func (l *layout) findGone() {
 			continue
 		}
 		if n := len(l.gone); n == 0 || l.gone[n-1].base != base {
-			g := gone{base: base, until: atStart}
-			if at, known := until[partition.String()+"/"+f.Name]; known {
-				g.until = at
-			}
-			l.gone = append(l.gone, g)
+			l.gone = append(l.gone, gone{base: base})
 		}
 		g := &l.gone[len(l.gone)-1]
 		g.files = append(g.files, f)
@@ -272,15 +273,28 @@ func (l *layout) findGone() {
 	}
 }
 
-// atStart stands for the time at which the files of a deleted segment go when the broker does not run: as it starts.
-const atStart kafka.Millis = -1
-
 // gone is a segment that is no more part of the log, and still on the disk.
 type gone struct {
 	base  kafka.Offset
 	bytes []byte // of its .log file
 	files []engine.DiskFile
-	until kafka.Millis // when its files go; atStart: when the broker starts
+}
+
+// goes says when files that wait to be removed go. A broker that has not opened the log removes them as it does.
+func (l *layout) goes(list ...engine.DiskFile) string {
+	var times []kafka.Millis
+	for _, f := range list {
+		at, known := l.removals[f.Name]
+		if !known {
+			return "as b1 opens the log"
+		}
+		times = append(times, at)
+	}
+	first, last := slices.Min(times), slices.Max(times)
+	if first == last {
+		return l.due(first)
+	}
+	return fmt.Sprintf("%s, and the last %s", l.due(first), l.due(last))
 }
 
 // target names something in the partition.
