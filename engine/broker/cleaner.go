@@ -22,18 +22,19 @@ func (b *Broker) RunCleaner(now kafka.Millis, cause uint64, j *journal.Journal) 
 //
 // Source: LogCleaner.CleanerThread.doWork, cleanFilthiestLog.
 func (b *Broker) runCleaner(t *turn, cause uint64) {
-	for b.cleanFilthiest(t, cause) {
-		b.deleteOldOfCompacted(t, cause)
-	}
-	b.deleteOldOfCompacted(t, cause)
-}
-
-func (b *Broker) deleteOldOfCompacted(t *turn, cause uint64) {
-	for _, r := range b.replicas {
-		if r.Log.Config().Compact && !b.spoiled(r.TopicPartition) {
-			b.deleteOldSegments(t, r, cause)
+	for cleaned := true; cleaned; {
+		cleaned = b.cleanFilthiest(t, cause)
+		for _, r := range b.replicas {
+			if b.compacts(r) {
+				b.deleteOldSegments(t, r, cause)
+			}
 		}
 	}
+}
+
+// compacts says whether the cleaner looks after a log.
+func (b *Broker) compacts(r *replication.Replica) bool {
+	return r.Log.Config().Compact && !b.spoiled(r.TopicPartition)
 }
 
 // cleanFilthiest cleans one log; false: none is worth it. A log is looked at from where it was cleaned last.
@@ -43,7 +44,7 @@ func (b *Broker) cleanFilthiest(t *turn, cause uint64) bool {
 	var logs []*replication.Replica
 	var found []storage.Cleanable
 	for _, r := range b.replicas {
-		if r.Log.Config().Compact && !b.spoiled(r.TopicPartition) {
+		if b.compacts(r) {
 			c := b.cleanable(t.now, r)
 			if c.CheckpointReset {
 				b.setCleaned(r.TopicPartition, c.FirstDirtyOffset)
@@ -108,12 +109,7 @@ func cleanedEvent(r *replication.Replica, c storage.Cleanable, done storage.Clea
 
 // cleanedTo is where the part of a log begins that was never cleaned; NoOffset: the cleaner has not been there.
 func (b *Broker) cleanedTo(tp kafka.TopicPartition) kafka.Offset {
-	for _, c := range b.upkeep.cleaned {
-		if c.TopicPartition == tp {
-			return c.Offset
-		}
-	}
-	return kafka.NoOffset
+	return offsetIn(b.upkeep.cleaned, tp, kafka.NoOffset)
 }
 
 // setCleaned keeps how far a log is cleaned, in memory and on the disk.

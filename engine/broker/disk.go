@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"loglab/engine/kafka"
 	"loglab/engine/simdisk"
@@ -71,12 +72,16 @@ func beginAt(log *storage.Log, disk *simdisk.Disk, tp kafka.TopicPartition) {
 
 // checkpointedOn gives the offset of a partition in a checkpoint file; 0 where it has none.
 func checkpointedOn(disk *simdisk.Disk, name string, tp kafka.TopicPartition) kafka.Offset {
-	for _, p := range readCheckpoint(disk, name) {
-		if p.TopicPartition == tp {
-			return p.Offset
-		}
+	return offsetIn(readCheckpoint(disk, name), tp, 0)
+}
+
+// offsetIn gives the offset of a partition in the lines of a checkpoint; otherwise stands for one that has none.
+func offsetIn(list []storage.PartitionOffset, tp kafka.TopicPartition, otherwise kafka.Offset) kafka.Offset {
+	at := slices.IndexFunc(list, func(p storage.PartitionOffset) bool { return p.TopicPartition == tp })
+	if at < 0 {
+		return otherwise
 	}
-	return 0
+	return list[at].Offset
 }
 
 // readCheckpoint gives the lines of a checkpoint file on a disk; none where there is no such file.

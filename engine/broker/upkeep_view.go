@@ -64,7 +64,7 @@ func (b *Broker) CleanableAt(at kafka.Millis, tp kafka.TopicPartition) (c storag
 // it or not; ok is false while the log is not open or cannot be cleaned. Nothing is changed.
 func (b *Broker) CleaningAt(at kafka.Millis, tp kafka.TopicPartition) (c storage.Cleaned, ok bool) {
 	held := b.replica(tp)
-	if held == nil || !held.Log.Config().Compact || b.spoiled(tp) {
+	if held == nil || !b.compacts(held) {
 		return c, false
 	}
 	log := held.Log.Clone(b.disk.Clone())

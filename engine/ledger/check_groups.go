@@ -316,11 +316,11 @@ func (k *Checker) checkGroups(o *Observation) {
 // in another epoch. A member of the classic protocol in it has its timers from the time on when its JoinGroup is written; if
 // that was given up before, it has none until it joins again, as in Kafka.
 func (k *Checker) checkSessions(state *GroupState) {
-	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && k.group(state.ID).converts {
+	g := k.group(state.ID)
+	if state.Held.JoinEnds != 0 || state.Held.SyncEnds != 0 || state.Held.Type == group.Consumer && g.converts {
 		return
 	}
 	for _, m := range state.Held.Members {
-		g := k.group(state.ID)
 		if m.SessionEnds != 0 {
 			delete(g.unwritten, m.ID)
 		}

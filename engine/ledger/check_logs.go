@@ -202,9 +202,8 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 }
 
 // compareReplicas compares the open replicas of a partition below the smaller high watermark of two, and above what was
-// cleaned: each broker cleans by itself. Once an
-// election was unclean or a disk lost data, a log that has not met the leader's in the present epoch is left out: it
-// will be cut.
+// cleaned: each broker cleans by itself. Once an election was unclean or a disk lost data, a log that has not met the
+// leader's in the present epoch is left out: it will be cut.
 func (k *Checker) compareReplicas(o *Observation, p *partitionSeen) {
 	type side struct {
 		id  kafka.BrokerID

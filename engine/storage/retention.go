@@ -238,16 +238,16 @@ func (l *Log) deleteOldest(n int, now kafka.Timestamp, files bool) (rolledAt kaf
 		l.roll(rolledAt, now)
 	}
 	l.IncrementLogStartOffset(l.segmentAt(n).base)
-	for i := range n {
-		if files {
-			l.giveUpSegment(l.sealed[i].base, now)
-		}
-	}
-	for i := range n {
-		if files {
-			l.giveUpSnapshot(l.sealed[i].base, now)
-		}
-	}
+	gone := l.sealed[:n]
 	l.sealed = l.sealed[n:]
+	if !files {
+		return rolledAt
+	}
+	for _, s := range gone {
+		l.giveUpSegment(s.base, now)
+	}
+	for _, s := range gone {
+		l.giveUpSnapshot(s.base, now)
+	}
 	return rolledAt
 }

@@ -19,9 +19,9 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 	if !ok {
 		return false
 	}
-	list := d.segments()
+	segment := d.segmentOf(f.Name)
 	if s.Inside {
-		return showInside(in, list, s, w)
+		return segment != nil && segment.showInside(in, s, w)
 	}
 	s.Byte = within(s.Byte, len(f.Bytes))
 	in.AddFact("File", "%s: %s", f.Name, describe(f.Name))
@@ -30,7 +30,7 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 		return true
 	}
 	from := s.Byte
-	parts := d.partsOf(f, from-from%16, from+inspect.WindowBytes, list)
+	parts := partsOf(f, segment, from-from%16, from+inspect.WindowBytes)
 	caption := func(from, to int) string {
 		return fmt.Sprintf("Bytes %s to %s of %s", kafka.Thousands(from), kafka.Thousands(to-1), kafka.Thousands(len(f.Bytes)))
 	}
@@ -38,7 +38,7 @@ func (d Directory) ShowBytes(in *view.Inspector, s Shown, w Ways) bool {
 	if kindOf(f.Name) == storage.OffsetIndexSuffix {
 		d.linkPositions(in.Anatomies[0].Fields, f, w)
 	}
-	for _, segment := range list {
+	if segment != nil {
 		if segment.log.Name == f.Name {
 			in.Links = append(in.Links, s.batchLinks(segment, w)...)
 		}
@@ -68,37 +68,34 @@ func (d Directory) linkPositions(fields []view.ByteField, index File, w Ways) {
 }
 
 // showInside shows a window of the decompressed records of a batch.
-func showInside(in *view.Inspector, list []*segment, s Shown, w Ways) bool {
-	for _, segment := range list {
-		i := -1
-		if segment.log.Name == s.File {
-			i = segment.batchAt(s.Batch)
-		}
-		if i < 0 || segment.batch(i).Attributes.Codec() == record.None {
-			continue
-		}
-		b := segment.batch(i)
-		size := 0
-		for scan := b.Scan(); scan.Next(); {
-			size += scan.Record().Size
-		}
-		s.Byte = within(s.Byte, size)
-		in.AddFact("Batch", "offsets %s at byte %s of %s", inspect.Offsets(b.BaseOffset, b.LastOffset()), kafka.Thousands(s.Batch), s.File)
-		in.AddFact("Size", "%s, %s decompressed from %s", kafka.Count(int(b.RecordsCount), "record"), kafka.Count(size, "byte"), b.Attributes.Codec())
-		fields, _ := record.RecordsAnatomyBetween(b.Bytes(), s.Byte-s.Byte%16, s.Byte+inspect.WindowBytes) // it was sound
-		var parts []inspect.Part
-		for _, f := range fields {
-			parts = append(parts, inspect.Part{At: f.Offset, Raw: f.Raw, Field: inspect.FieldOf(f)})
-		}
-		in.Links = append(in.Links, s.window(in, parts, size, w, func(from, to int) string {
-			return fmt.Sprintf("Bytes %s to %s of the decompressed records", kafka.Thousands(from), kafka.Thousands(to-1))
-		})...)
-		outside := s
-		outside.Inside, outside.Byte = false, s.Batch
-		in.Links = append(in.Links, w.link("outside", "the batch in the file", "", outside))
-		return true
+func (s *segment) showInside(in *view.Inspector, shown Shown, w Ways) bool {
+	i := -1
+	if s.log.Name == shown.File {
+		i = s.batchAt(shown.Batch)
 	}
-	return false
+	if i < 0 || s.batch(i).Attributes.Codec() == record.None {
+		return false
+	}
+	b := s.batch(i)
+	size := 0
+	for scan := b.Scan(); scan.Next(); {
+		size += scan.Record().Size
+	}
+	shown.Byte = within(shown.Byte, size)
+	in.AddFact("Batch", "offsets %s at byte %s of %s", inspect.Offsets(b.BaseOffset, b.LastOffset()), kafka.Thousands(shown.Batch), shown.File)
+	in.AddFact("Size", "%s, %s decompressed from %s", kafka.Count(int(b.RecordsCount), "record"), kafka.Count(size, "byte"), b.Attributes.Codec())
+	fields, _ := record.RecordsAnatomyBetween(b.Bytes(), shown.Byte-shown.Byte%16, shown.Byte+inspect.WindowBytes) // it was sound
+	var parts []inspect.Part
+	for _, f := range fields {
+		parts = append(parts, inspect.Part{At: f.Offset, Raw: f.Raw, Field: inspect.FieldOf(f)})
+	}
+	in.Links = append(in.Links, shown.window(in, parts, size, w, func(from, to int) string {
+		return fmt.Sprintf("Bytes %s to %s of the decompressed records", kafka.Thousands(from), kafka.Thousands(to-1))
+	})...)
+	outside := shown
+	outside.Inside, outside.Byte = false, shown.Batch
+	in.Links = append(in.Links, w.link("outside", "the batch in the file", "", outside))
+	return true
 }
 
 // within is the nearest byte that a file of that size has.

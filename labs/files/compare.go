@@ -46,13 +46,12 @@ func (s *segment) finish(c *storage.Comparison) {
 // ShowComparison holds the files of a segment against its .log: each agrees, or where it does not is listed, from
 // s.Finding on. It reports false where the directory has no such segment.
 func (d Directory) ShowComparison(in *view.Inspector, s Shown, w Ways) bool {
-	for _, segment := range d.segments() {
-		if segment.BaseOffset == s.Segment {
-			segment.showComparison(in, s, w)
-			return true
-		}
+	segment := d.segment(s.Segment)
+	if segment == nil {
+		return false
 	}
-	return false
+	segment.showComparison(in, s, w)
+	return true
 }
 
 func (s *segment) showComparison(in *view.Inspector, shown Shown, w Ways) {

@@ -40,13 +40,12 @@ func (d Directory) FileTable(s Shown, w Ways, download func(name string) string)
 // ShowBatches lists batches of a segment around the one chosen, and its records. It reports false where the directory
 // has no such segment.
 func (d Directory) ShowBatches(in *view.Inspector, s Shown, w Ways) bool {
-	for _, segment := range d.segments() {
-		if segment.BaseOffset == s.Segment {
-			segment.show(in, s, w)
-			return true
-		}
+	segment := d.segment(s.Segment)
+	if segment == nil {
+		return false
 	}
-	return false
+	segment.show(in, s, w)
+	return true
 }
 
 // show lists batches and records.

@@ -14,18 +14,16 @@ import (
 	"loglab/labs/view"
 )
 
-// partsOf takes the bytes from..to, to exclusive, of a file apart. What reaches over them is whole.
-func (d Directory) partsOf(f File, from, to int, list []*segment) []inspect.Part {
+// partsOf takes the bytes from..to, to exclusive, of a file apart. What reaches over them is whole. Of a .log that is read
+// already, s is the segment.
+func partsOf(f File, s *segment, from, to int) []inspect.Part {
 	base, _ := BaseOffset(f.Name)
 	switch kindOf(f.Name) {
 	case storage.LogSuffix:
-		for _, s := range list {
-			if s.log.Name == f.Name {
-				return s.logParts(from, to)
-			}
+		if s == nil || s.log.Name != f.Name {
+			s = &segment{log: f}
+			s.readLog(base, func(record.Batch) {})
 		}
-		s := &segment{log: f}
-		s.readLog(base, func(record.Batch) {})
 		return s.logParts(from, to)
 	case storage.OffsetIndexSuffix:
 		return entries(f.Bytes, from, to, 0, offsetEntrySize, false, true, offsetEntry(base))

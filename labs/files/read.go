@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -69,30 +70,59 @@ func (s *segment) batchHolding(position int) int {
 	return low - 1
 }
 
-// segments reads the segments of a directory: a .log file each, with the files of its name.
+// segments reads all segments of a directory: a .log file each, with the files of its name.
 func (d Directory) segments() []*segment {
-	var list []*segment
-	for _, f := range d.Files {
-		base, named := BaseOffset(f.Name)
-		if f.Name != logName(base) || !named {
-			continue // something else, or a segment that is being deleted or written
-		}
-		list = append(list, &segment{log: f, Segment: storage.Segment{BaseOffset: base}})
-	}
-	for i, s := range list {
-		s.index, _ = d.file(storage.SegmentFileName(s.BaseOffset, storage.OffsetIndexSuffix))
-		s.times, _ = d.file(storage.SegmentFileName(s.BaseOffset, storage.TimeIndexSuffix))
-		next := kafka.NoOffset
-		if i+1 < len(list) {
-			next = list[i+1].BaseOffset
-		}
-		comparison := storage.NewComparison(s.log.Name, d.beside(s.BaseOffset, next))
-		s.readLog(s.BaseOffset, comparison.Add)
-		s.finish(comparison)
-		s.readIndex()
-		s.readTimes()
+	bases := d.bases()
+	list := make([]*segment, len(bases))
+	for i := range bases {
+		list[i] = d.read(bases, i)
 	}
 	return list
+}
+
+// segment reads the one of a base offset alone; nil: there is none.
+func (d Directory) segment(base kafka.Offset) *segment {
+	bases := d.bases()
+	if i := slices.Index(bases, base); i >= 0 {
+		return d.read(bases, i)
+	}
+	return nil
+}
+
+// segmentOf reads the one whose base offset a file is named after; nil: there is none.
+func (d Directory) segmentOf(name string) *segment {
+	if base, ok := BaseOffset(name); ok {
+		return d.segment(base)
+	}
+	return nil
+}
+
+// bases are the base offsets of the segments, in order.
+func (d Directory) bases() (list []kafka.Offset) {
+	for _, f := range d.Files {
+		if base, ok := BaseOffset(f.Name); ok && f.Name == logName(base) { // else something else, or a segment that is being deleted or written
+			list = append(list, base)
+		}
+	}
+	return list
+}
+
+// read reads the i-th segment.
+func (d Directory) read(bases []kafka.Offset, i int) *segment {
+	base, next := bases[i], kafka.NoOffset
+	if i+1 < len(bases) {
+		next = bases[i+1]
+	}
+	s := &segment{}
+	s.log, _ = d.file(logName(base))
+	s.index, _ = d.file(storage.SegmentFileName(base, storage.OffsetIndexSuffix))
+	s.times, _ = d.file(storage.SegmentFileName(base, storage.TimeIndexSuffix))
+	comparison := storage.NewComparison(s.log.Name, d.beside(base, next))
+	s.readLog(base, comparison.Add)
+	s.finish(comparison)
+	s.readIndex()
+	s.readTimes()
+	return s
 }
 
 // sound is what a lookup goes through.

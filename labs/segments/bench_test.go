@@ -11,6 +11,7 @@ func BenchmarkBuild(b *testing.B) {
 	labtest.BenchBuild(b, Lab(), map[string]string{
 		"start": "t=14", "200 batches": "rate=10&value-bytes=200&batch-size=0&segment-bytes=65536&t=20", "just cleaned": "deletions=3&policy=compact&dirty-ratio=0&t=15",
 		"25,000 batches": "batch-size=0&rate=100&keys=1000&segment-bytes=1048576&t=500", "1,000 segments": "rate=100&batch-size=0&segment-bytes=280&t=30",
+		"a file beside 1,000 segments": "rate=100&batch-size=0&segment-bytes=280&t=30&at=file:orders-0:00000000000000000000.index:0",
 	})
 }
 

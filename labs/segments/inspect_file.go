@@ -32,11 +32,11 @@ func (l *layout) inspectFile(in *view.Inspector, at labs.Target) bool {
 		in.AddFact("Synced", "all of it")
 	}
 	in.Links = append(in.Links, view.Link{ID: "keep-file", Text: "Download it", Href: labs.DiskPath(l.Address, f.Name)}, view.Link{ID: "keep-directory", Text: "Download all as a zip", Href: labs.DiskPath(l.Address, "")})
-	base, suffix, ok := fileBase(f.Name)
+	base, ok := files.BaseOffset(f.Name)
 	if !ok {
 		return true
 	}
-	kind, deleted := strings.CutSuffix(suffix, storage.DeletedSuffix)
+	kind, deleted := strings.CutSuffix(suffixOf(f.Name), storage.DeletedSuffix)
 	switch kind {
 	case storage.LogSuffix:
 		in.AddFact("Named after", "its base offset %d, which no record in it is below, with zeros up to 20 digits", base)
@@ -49,11 +49,7 @@ func (l *layout) inspectFile(in *view.Inspector, at labs.Target) bool {
 		in.Links = append(in.Links, labs.Open(l.Address, "open-segment", fmt.Sprintf("segment %d", base), target(labs.SegmentTarget, base)))
 		return true
 	}
-	until := "when the broker starts"
-	if i := slices.IndexFunc(l.gone, func(g gone) bool { return g.base == base }); i >= 0 && l.gone[i].until != atStart {
-		until = "in " + l.when(l.gone[i].until)
-	}
-	in.AddFact("Goes", "%s: it was given up, and file.delete.delay.ms = %s pass before it leaves the disk", until, kafka.Thousands(l.config.FileDeleteDelayMillis))
+	in.AddFact("Goes", "%s. It was given up, and a broker that runs keeps it for file.delete.delay.ms = %s", l.goes(f), kafka.Thousands(l.config.FileDeleteDelayMillis))
 	in.Chain = l.chainOf(func(b journal.Body) bool { return gaveUp(b, base) })
 	if kind == storage.LogSuffix {
 		in.Tables = append(in.Tables, recordTable(l.goneCaption(base), f.Bytes))

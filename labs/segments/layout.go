@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
+	"loglab/labs/files"
 	"loglab/labs/view"
 )
 
@@ -35,6 +37,8 @@ type layout struct {
 	seen    int             // records that can be read
 	gone    []gone          // segments whose files wait to be removed, by base offset
 	looked  []lookedAt      // what checks of retention would do
+
+	removals map[string]kafka.Millis // when files that wait for it are removed, by name, where open; only looked up
 }
 
 // placed is a batch at its place.
@@ -45,7 +49,7 @@ type placed struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0]}
+	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0], removals: map[string]kafka.Millis{}}
 	l.upkeep, l.open = f.Cluster.Upkeep(serverID, partition)
 	l.files = f.Cluster.Files(serverID, partition)
 	l.findGone()
@@ -226,57 +230,41 @@ func (l *layout) commandTick(at kafka.Millis) int {
 	return int((at + tick - 1) / tick)
 }
 
-// fileBase gives the base offset that a file of a segment is named after, and the rest of its name.
-func fileBase(name string) (base kafka.Offset, suffix string, ok bool) {
-	digits, rest, found := strings.Cut(name, ".")
-	if !found || len(digits) != 20 {
-		return 0, "", false
-	}
-	var n int64
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, "", false
-		}
-		n = n*10 + int64(d-'0')
-	}
-	return kafka.Offset(n), "." + rest, true
-}
+// suffixOf is the name of a segment's file without the base offset.
+func suffixOf(name string) string { return strings.TrimLeft(name, "0123456789") }
 
 // fileOrder is the order in which the files of a segment are listed.
 var fileOrder = []string{storage.LogSuffix, storage.OffsetIndexSuffix, storage.TimeIndexSuffix, storage.TransactionIndexSuffix, storage.ProducerSnapshotSuffix}
 
 // byKind sorts the files of a segment.
-func byKind(files []engine.DiskFile) {
+func byKind(list []engine.DiskFile) {
 	place := func(f engine.DiskFile) int {
-		_, suffix, _ := fileBase(f.Name)
-		return slices.Index(fileOrder, strings.TrimSuffix(suffix, storage.DeletedSuffix))
+		return slices.Index(fileOrder, strings.TrimSuffix(suffixOf(f.Name), storage.DeletedSuffix))
 	}
-	slices.SortStableFunc(files, func(a, b engine.DiskFile) int { return place(a) - place(b) })
+	slices.SortStableFunc(list, func(a, b engine.DiskFile) int { return place(a) - place(b) })
 }
 
 // findGone finds the segments whose files wait to be removed, by base offset.
 func (l *layout) findGone() {
-	until := map[string]kafka.Millis{} // of files, by path; only looked up
-	if l.open {
-		for _, d := range l.upkeep.Deleted {
-			until[d.Path] = kafka.Millis(d.RemovedAt - engine.StartTime)
+	for _, d := range l.upkeep.Deleted {
+		name := path.Base(d.Path)
+		at := kafka.Millis(d.RemovedAt - engine.StartTime)
+		if before, twice := l.removals[name]; twice { // a file of that name was given up before: the earlier time takes this one
+			at = min(at, before)
 		}
+		l.removals[name] = at
 	}
 	for _, f := range l.files {
-		base, suffix, ok := fileBase(f.Name)
-		if !ok || !strings.HasSuffix(suffix, storage.DeletedSuffix) {
+		base, ok := files.BaseOffset(f.Name)
+		if !ok || !strings.HasSuffix(f.Name, storage.DeletedSuffix) {
 			continue
 		}
 		if n := len(l.gone); n == 0 || l.gone[n-1].base != base {
-			g := gone{base: base, until: atStart}
-			if at, known := until[partition.String()+"/"+f.Name]; known {
-				g.until = at
-			}
-			l.gone = append(l.gone, g)
+			l.gone = append(l.gone, gone{base: base})
 		}
 		g := &l.gone[len(l.gone)-1]
 		g.files = append(g.files, f)
-		if suffix == storage.LogSuffix+storage.DeletedSuffix {
+		if suffixOf(f.Name) == storage.LogSuffix+storage.DeletedSuffix {
 			g.bytes = f.Bytes
 		}
 	}
@@ -285,15 +273,28 @@ func (l *layout) findGone() {
 	}
 }
 
-// atStart stands for the time at which the files of a deleted segment go when the broker does not run: as it starts.
-const atStart kafka.Millis = -1
-
 // gone is a segment that is no more part of the log, and still on the disk.
 type gone struct {
 	base  kafka.Offset
 	bytes []byte // of its .log file
 	files []engine.DiskFile
-	until kafka.Millis // when its files go; atStart: when the broker starts
+}
+
+// goes says when files that wait to be removed go. A broker that has not opened the log removes them as it does.
+func (l *layout) goes(list ...engine.DiskFile) string {
+	var times []kafka.Millis
+	for _, f := range list {
+		at, known := l.removals[f.Name]
+		if !known {
+			return "as b1 opens the log"
+		}
+		times = append(times, at)
+	}
+	first, last := slices.Min(times), slices.Max(times)
+	if first == last {
+		return l.due(first)
+	}
+	return fmt.Sprintf("%s, and the last %s", l.due(first), l.due(last))
 }
 
 // target names something in the partition.
@@ -308,8 +309,7 @@ func named(kind labs.TargetKind, name string) labs.Target {
 
 // fileItem draws a file with its size.
 func fileItem(f engine.DiskFile) view.Item {
-	_, suffix, _ := fileBase(f.Name)
-	item := view.Item{Text: fmt.Sprintf("%s %s B", suffix, kafka.Thousands(len(f.Bytes))), At: named(labs.FileTarget, f.Name).String(), Label: "file " + f.Name}
+	item := view.Item{Text: fmt.Sprintf("%s %s B", suffixOf(f.Name), kafka.Thousands(len(f.Bytes))), At: named(labs.FileTarget, f.Name).String(), Label: "file " + f.Name}
 	if f.Synced < len(f.Bytes) {
 		item.Mark, item.Label = "unsynced", fmt.Sprintf("file %s, %s not synced", f.Name, kafka.Count(len(f.Bytes)-f.Synced, "byte"))
 	}

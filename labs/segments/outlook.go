@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loglab/engine"
 	"loglab/engine/command"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -357,27 +358,25 @@ func (l *layout) readTombstones() view.Paragraph {
 	return say("Tombstones: ", "%s.", all)
 }
 
-// readFiles says which files wait to be removed.
+// readFiles says which files wait to be removed, and when they are.
 func (l *layout) readFiles() view.Paragraph {
-	gone := l.gone
-	if len(gone) == 0 {
+	var waiting []engine.DiskFile
+	for _, g := range l.gone {
+		waiting = append(waiting, g.files...)
+	}
+	if len(waiting) == 0 {
 		return nil
 	}
-	bytes, files, first, last := 0, 0, gone[0].until, gone[0].until
-	for _, g := range gone {
-		for _, f := range g.files {
-			bytes, files = bytes+len(f.Bytes), files+1
-		}
-		first, last = min(first, g.until), max(last, g.until)
+	bytes := 0
+	for _, f := range waiting {
+		bytes += len(f.Bytes)
 	}
-	until := "They go as b1 opens the log."
-	switch {
-	case first >= 0 && first == last:
-		until = fmt.Sprintf("They go %s (file.delete.delay.ms = %s).", l.due(first), kafka.Thousands(l.config.FileDeleteDelayMillis))
-	case first >= 0:
-		until = fmt.Sprintf("The first go %s, the last %s (file.delete.delay.ms = %s).", l.due(first), l.due(last), kafka.Thousands(l.config.FileDeleteDelayMillis))
+	until := l.goes(waiting...)
+	if l.open {
+		until += fmt.Sprintf(" (file.delete.delay.ms = %s)", kafka.Thousands(l.config.FileDeleteDelayMillis))
 	}
-	return say(fmt.Sprintf("%s still on the disk: ", kafka.Count(files, "file")+" of deleted segments "+labs.Verb(files, "is", "are")), "%s with the suffix .deleted. %s", kafka.Count(bytes, "byte"), until)
+	return say(fmt.Sprintf("%s of deleted segments %s still on the disk: ", kafka.Count(len(waiting), "file"), labs.Verb(len(waiting), "is", "are")),
+		"%s with the suffix .deleted. They go %s.", kafka.Count(bytes, "byte"), until)
 }
 
 // powerMost is how many segments a log has at most of which a power loss is foreseen: all of it is read then.

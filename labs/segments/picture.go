@@ -10,6 +10,7 @@ import (
 	"loglab/engine/record"
 	"loglab/engine/storage"
 	"loglab/labs"
+	"loglab/labs/files"
 	"loglab/labs/view"
 )
 
@@ -152,7 +153,7 @@ func (l *layout) segment(index, from, to int) view.Segment {
 // filesOf lists the files of a segment of the log.
 func (l *layout) filesOf(base kafka.Offset) (list []engine.DiskFile) {
 	for _, f := range l.files {
-		if of, suffix, ok := fileBase(f.Name); ok && of == base && !strings.HasSuffix(suffix, storage.DeletedSuffix) {
+		if of, ok := files.BaseOffset(f.Name); ok && of == base && !strings.HasSuffix(f.Name, storage.DeletedSuffix) {
 			list = append(list, f)
 		}
 	}
@@ -300,11 +301,8 @@ func holeWords(next, offset kafka.Offset) string {
 func (l *layout) goneSegment(g gone) view.Segment {
 	v := view.Segment{
 		ID: fmt.Sprintf("gone-%d", g.base), Name: fmt.Sprintf("Segment %d", g.base), Kind: kindDeleted, State: ".deleted",
-		Size: fmt.Sprintf("%s bytes, no part of the log any more", kafka.Thousands(len(g.bytes))), Goes: true, Next: "its files go as b1 opens the log",
+		Size: fmt.Sprintf("%s bytes, no part of the log any more", kafka.Thousands(len(g.bytes))), Goes: true, Next: "its files go " + l.goes(g.files...),
 		At: named(labs.FileTarget, g.files[0].Name).String(),
-	}
-	if g.until >= 0 {
-		v.Next = "its files go in " + l.when(g.until)
 	}
 	for _, f := range g.files {
 		v.Files = append(v.Files, fileItem(f))

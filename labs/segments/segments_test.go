@@ -3,9 +3,11 @@ package segments
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/labtest"
@@ -183,6 +185,44 @@ func TestTicks(t *testing.T) {
 	for ms, want := range map[int]kafka.Millis{1000: 3000, 60_000: 180_000, 3_600_000: 10_800_000} {
 		if l, _ := frame(t, fmt.Sprintf("tick-ms=%d&every=%d&t=3", ms, ms)); l.View.Now != want {
 			t.Errorf("three ticks of %d ms are %d ms, want %d", ms, l.View.Now, want)
+		}
+	}
+}
+
+// The page says in all its places when the files of a deleted segment go, and so they do: by the timer of a broker that
+// runs, once a paused one is resumed, as one that was stopped opens the log.
+func TestFilesOfDeletedSegmentsGo(t *testing.T) {
+	const name = "00000000000000000000.log.deleted"
+	const deleted, cleaned = "retention-ms=1000&file-delay=5000&do=8:check-retention+b1", "policy=compact&dirty-ratio=0&file-delay=5000&do=8:run-cleaner+b1"
+	for _, c := range []struct {
+		query, then string // then: commands that come after it was said
+		at, gone    int    // ticks in which it is said, and in which the files are gone
+		says, delay string
+	}{
+		{deleted, "", 10, 14, "in tick 14, in 3 s", " (file.delete.delay.ms = 5,000)"},
+		{deleted + "&do=9:pause+b1", "&do=11:resume+b1", 10, 14, "once b1 is resumed, from tick 14 on", " (file.delete.delay.ms = 5,000)"},
+		{deleted + "&do=9:pause+b1", "&do=20:resume+b1", 18, 21, "once b1 is resumed, from tick 19 on", " (file.delete.delay.ms = 5,000)"},
+		{deleted + "&do=9:kill+b1", "&do=20:start+b1", 10, 21, "as b1 opens the log", ""},
+		{deleted + "&do=9:shut-down+b1&do=20:start+b1", "", 20, 21, "as b1 opens the log", ""},
+		{cleaned, "", 10, 14, "in tick 14, in 3 s", " (file.delete.delay.ms = 5,000)"},
+		{cleaned + "&do=11:run-cleaner+b1", "", 12, 14, "in tick 14, in 1 s", ", and the last in tick 17, in 4 s (file.delete.delay.ms = 5,000)"}, // the newer file took the older's name
+	} {
+		where := fmt.Sprintf("%s&t=%d", c.query, c.at)
+		_, p := frame(t, where+"&at="+named(labs.FileTarget, name).String())
+		if says := "with the suffix .deleted. They go " + c.says + c.delay + "."; !strings.Contains(labtest.Reading(p), says) {
+			t.Errorf("%s: the reading is %q, want %q", where, labtest.Reading(p), says)
+		}
+		if drawn := p.Picture.Disk.Segments[0]; drawn.State != ".deleted" || drawn.Next != "its files go "+c.says {
+			t.Errorf("%s: the picture begins with %s %s, %q", where, drawn.Name, drawn.State, drawn.Next)
+		}
+		if i := slices.IndexFunc(p.Inspector.Facts, func(f view.Fact) bool { return f.Name == "Goes" }); i < 0 || !strings.HasPrefix(p.Inspector.Facts[i].Value, c.says+". ") {
+			t.Errorf("%s: the inspector says %+v", where, p.Inspector.Facts)
+		}
+		for tick := c.gone - 1; tick <= c.gone; tick++ {
+			l, _ := frame(t, fmt.Sprintf("%s%s&t=%d", c.query, c.then, tick))
+			if there := slices.ContainsFunc(l.files, func(f engine.DiskFile) bool { return f.Name == name }); there != (tick < c.gone) {
+				t.Errorf("%s%s: in tick %d the file is there: %v", c.query, c.then, tick, there)
+			}
 		}
 	}
 }
