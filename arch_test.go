@@ -31,6 +31,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"cmd/loglab", "..."},
 	{"tools/...", ""},
 	{"judge", ""},
+	{"clienttest", ""},
 
 	{"web", "web/... labs/... engine/kafka engine/command engine/journal content static"},
 	{"web/browsertest", "web/... labs/... engine/kafka engine/command engine/journal content static"},

@@ -19,7 +19,7 @@ import (
 
 // dist holds a file that keeps it in a fresh clone, so the package compiles before `make generate`.
 //
-//go:embed *.css *.js *.svg all:dist
+//go:embed lab/*.css *.js *.svg all:dist
 var embedded embed.FS
 
 // Prefix begins the path of every file.
@@ -58,6 +58,13 @@ func newFiles(source fs.FS) (*Files, error) {
 		return nil, errors.New("static/dist/datastar.js is missing: run `make generate` and build again")
 	}
 	files := &Files{names: map[string]string{}, hashed: map[string]File{}}
+	sheet, err := stylesheet(source)
+	if err == nil {
+		err = files.add("lab.css", sheet)
+	}
+	if err != nil {
+		return nil, err
+	}
 	// What scripts import comes first, so that its name is known when they are read.
 	for _, pattern := range []string{"dist/*", "*"} {
 		names, err := fs.Glob(source, pattern)
@@ -84,6 +91,21 @@ func newFiles(source fs.FS) (*Files, error) {
 		}
 	}
 	return files, nil
+}
+
+// stylesheet joins the parts of lab.css in the order of their names, which is that of the cascade.
+func stylesheet(source fs.FS) ([]byte, error) {
+	names, err := fs.Glob(source, "lab/*.css") // sorted
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]byte, len(names))
+	for i, name := range names {
+		if parts[i], err = fs.ReadFile(source, name); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Join(parts, []byte("\n")), nil
 }
 
 // importPath matches an import from a path that begins with a dot.

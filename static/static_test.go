@@ -43,7 +43,7 @@ func TestShippedFiles(t *testing.T) {
 }
 
 func TestPathHoldsTheHashOfTheContent(t *testing.T) {
-	files, err := newFiles(source(map[string]string{"lab.css": ""}))
+	files, err := newFiles(source(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,20 @@ func TestPathHoldsTheHashOfTheContent(t *testing.T) {
 	}
 	if _, ok := files.Open(".keep"); ok {
 		t.Error("dist/.keep is served")
+	}
+}
+
+func TestTheStylesheetIsItsPartsInOrder(t *testing.T) {
+	files, err := newFiles(source(map[string]string{"lab/10-b.css": "b {}\n", "lab/02-a.css": "a {}\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet, _ := files.Open(strings.TrimPrefix(files.Path("lab.css"), Prefix))
+	if got, want := string(sheet.Body), "a {}\n\nb {}\n"; got != want {
+		t.Errorf("lab.css is %q, want %q", got, want)
+	}
+	if _, parts := files.names["02-a.css"]; parts {
+		t.Error("a part is served by itself")
 	}
 }
 

@@ -5,13 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,80 +17,26 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/clienttest"
 	"loglab/engine/record"
 )
 
 // keeper is a broker with the topic orders, as far as a producer and a fetch need one: it keeps the batches that it
 // is sent, with offsets one after another, and gives them back.
 type keeper struct {
-	listener net.Listener
-	mutex    sync.Mutex
-	log      []byte
-	next     int64
+	address *net.TCPAddr
+	log     []byte
+	next    int64
 }
 
 func newKeeper(t *testing.T) *keeper {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	k := &keeper{listener: listener}
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer connection.Close()
-				for k.answer(connection) == nil {
-				}
-			}()
-		}
-	}()
+	k := &keeper{}
+	k.address = clienttest.Serve(t, k.respond)
 	return k
 }
 
-// answer reads one request and answers it.
-func (k *keeper) answer(connection net.Conn) error {
-	var size [4]byte
-	if _, err := io.ReadFull(connection, size[:]); err != nil {
-		return err
-	}
-	frame := make([]byte, binary.BigEndian.Uint32(size[:]))
-	if _, err := io.ReadFull(connection, frame); err != nil {
-		return err
-	}
-	be := binary.BigEndian
-	request := kmsg.RequestForKey(int16(be.Uint16(frame)))
-	if request == nil {
-		return errors.New("unknown request")
-	}
-	request.SetVersion(int16(be.Uint16(frame[2:])))
-	body := frame[10+be.Uint16(frame[8:]):] // a client id is never null here
-	if request.IsFlexible() {
-		body = body[1:] // no tags
-	}
-	if err := request.ReadFrom(body); err != nil {
-		return err
-	}
-	response := k.respond(request)
-	response.SetVersion(request.GetVersion())
-	out := append(make([]byte, 4), frame[4:8]...)
-	if response.IsFlexible() && response.Key() != 18 {
-		out = append(out, 0)
-	}
-	out = response.AppendTo(out)
-	be.PutUint32(out, uint32(len(out)-4))
-	_, err := connection.Write(out)
-	return err
-}
-
 func (k *keeper) respond(request kmsg.Request) kmsg.Response {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
 	response := request.ResponseKind()
 	topic := "orders"
 	switch r := response.(type) {
@@ -102,8 +45,7 @@ func (k *keeper) respond(request kmsg.Request) kmsg.Response {
 			r.ApiKeys = append(r.ApiKeys, kmsg.ApiVersionsResponseApiKey{ApiKey: key, MaxVersion: version})
 		}
 	case *kmsg.MetadataResponse:
-		address := k.listener.Addr().(*net.TCPAddr)
-		r.Brokers = []kmsg.MetadataResponseBroker{{Host: address.IP.String(), Port: int32(address.Port)}}
+		r.Brokers = []kmsg.MetadataResponseBroker{{Host: k.address.IP.String(), Port: int32(k.address.Port)}}
 		partition := kmsg.NewMetadataResponseTopicPartition()
 		partition.Replicas, partition.ISR = []int32{0}, []int32{0}
 		r.Topics = []kmsg.MetadataResponseTopic{{Topic: &topic, Partitions: []kmsg.MetadataResponseTopicPartition{partition}}}
@@ -167,7 +109,7 @@ func drawToProduce(rng *rand.Rand) (list []toProduce) {
 func (k *keeper) franzGoProduces(t *testing.T, codec record.Codec, idempotent bool, records []toProduce) {
 	t.Helper()
 	codecs := []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()}
-	options := []kgo.Opt{kgo.SeedBrokers(k.listener.Addr().String()), kgo.DefaultProduceTopic("orders"), kgo.ProducerBatchCompression(codecs[codec]),
+	options := []kgo.Opt{kgo.SeedBrokers(k.address.String()), kgo.DefaultProduceTopic("orders"), kgo.ProducerBatchCompression(codecs[codec]),
 		kgo.ClientID("test"), kgo.ProducerLinger(time.Millisecond)}
 	if !idempotent {
 		options = append(options, kgo.DisableIdempotentWrite())
@@ -200,7 +142,7 @@ func (k *keeper) saramaProduces(t *testing.T, codec record.Codec, idempotent boo
 	config.Producer.Compression, config.Producer.Return.Successes = sarama.CompressionCodec(codec), true
 	config.Producer.RequiredAcks, config.Producer.Idempotent, config.Net.MaxOpenRequests = sarama.WaitForAll, idempotent, 1
 	config.Producer.Flush.Messages = len(records)
-	producer, err := sarama.NewSyncProducer([]string{k.listener.Addr().String()}, config)
+	producer, err := sarama.NewSyncProducer([]string{k.address.String()}, config)
 	if err != nil {
 		t.Fatalf("sarama: %v", err)
 	}
@@ -306,7 +248,7 @@ func readFranzGo(t *testing.T, log []byte) (batches []clientBatch) {
 // dump has it; it has checked the first two.
 func (k *keeper) readSarama(t *testing.T, dumped []clientBatch) (batches []clientBatch) {
 	t.Helper()
-	broker := sarama.NewBroker(k.listener.Addr().String())
+	broker := sarama.NewBroker(k.address.String())
 	config := sarama.NewConfig()
 	config.Version = sarama.V2_1_0_0
 	if err := broker.Open(config); err != nil {

@@ -1,9 +1,6 @@
 package record
 
 import (
-	"encoding/binary"
-	"io"
-	"net"
 	"testing"
 	"time"
 
@@ -12,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/clienttest"
 	"loglab/engine/kafka"
 )
 
@@ -25,21 +23,8 @@ type saramaPeer struct {
 
 func newSaramaPeer(t *testing.T) *saramaPeer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	p := &saramaPeer{broker: sarama.NewBroker(listener.Addr().String())}
-	go func() {
-		connection, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		defer connection.Close()
-		for p.answer(connection) == nil {
-		}
-	}()
+	p := &saramaPeer{}
+	p.broker = sarama.NewBroker(clienttest.Serve(t, p.respond).String())
 	config := sarama.NewConfig()
 	config.Version = sarama.V2_1_0_0
 	config.ApiVersionsRequest = false
@@ -50,51 +35,18 @@ func newSaramaPeer(t *testing.T) *saramaPeer {
 	return p
 }
 
-// answer reads one request and answers it.
-func (p *saramaPeer) answer(connection net.Conn) error {
-	var size [4]byte
-	if _, err := io.ReadFull(connection, size[:]); err != nil {
-		return err
-	}
-	frame := make([]byte, binary.BigEndian.Uint32(size[:]))
-	if _, err := io.ReadFull(connection, frame); err != nil {
-		return err
-	}
-	be := binary.BigEndian
-	version := int16(be.Uint16(frame[2:]))
-	correlation := frame[4:8]
-	body := frame[10+be.Uint16(frame[8:]):]
-
-	var response kmsg.Response
-	switch be.Uint16(frame) {
-	case 0:
-		request := kmsg.NewProduceRequest()
-		request.SetVersion(version)
-		if err := request.ReadFrom(body); err != nil {
-			return err
-		}
-		p.produced = request.Topics[0].Partitions[0].Records
-		produce := kmsg.NewProduceResponse()
-		topic := kmsg.NewProduceResponseTopic()
-		topic.Topic = request.Topics[0].Topic
-		topic.Partitions = append(topic.Partitions, kmsg.NewProduceResponseTopicPartition())
-		produce.Topics = append(produce.Topics, topic)
-		response = &produce
-	default:
-		fetch := kmsg.NewFetchResponse()
-		topic := kmsg.NewFetchResponseTopic()
-		topic.Topic = "orders"
+func (p *saramaPeer) respond(request kmsg.Request) kmsg.Response {
+	response := request.ResponseKind()
+	switch r := response.(type) {
+	case *kmsg.ProduceResponse:
+		p.produced = request.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records
+		r.Topics = []kmsg.ProduceResponseTopic{{Topic: "orders", Partitions: []kmsg.ProduceResponseTopicPartition{kmsg.NewProduceResponseTopicPartition()}}}
+	case *kmsg.FetchResponse:
 		partition := kmsg.NewFetchResponseTopicPartition()
 		partition.RecordBatches = p.log
-		topic.Partitions = append(topic.Partitions, partition)
-		fetch.Topics = append(fetch.Topics, topic)
-		response = &fetch
+		r.Topics = []kmsg.FetchResponseTopic{{Topic: "orders", Partitions: []kmsg.FetchResponseTopicPartition{partition}}}
 	}
-	response.SetVersion(version)
-	out := response.AppendTo(append(make([]byte, 4), correlation...))
-	be.PutUint32(out, uint32(len(out)-4))
-	_, err := connection.Write(out)
-	return err
+	return response
 }
 
 // fetch lets Sarama read a log.

@@ -1,6 +1,7 @@
 package partitions
 
 import (
+	"cmp"
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/partitioner"
@@ -135,7 +136,5 @@ func build(f labs.Frame, p *view.Page) {
 	actions(f, p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
-	if in := inspectAt(l); in != nil {
-		p.Inspector = in
-	}
+	p.Inspector = cmp.Or(inspectAt(l), p.Inspector)
 }

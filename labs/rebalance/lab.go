@@ -40,9 +40,7 @@ func build(f labs.Frame, p *view.Page) {
 	l.actions(p)
 	p.Picture = l.picture()
 	p.Reading, p.Events = l.reading(), l.events()
-	if in := l.inspectAt(); in != nil {
-		p.Inspector = in
-	}
+	p.Inspector = cmp.Or(l.inspectAt(), p.Inspector)
 	if p.Inspector != nil {
 		for i := range p.Inspector.Chain {
 			p.Inspector.Chain[i].Text = l.named(p.Inspector.Chain[i].Text)

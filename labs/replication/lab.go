@@ -179,8 +179,6 @@ func build(f labs.Frame, p *view.Page) {
 	l.actions(p)
 	p.Picture = l.picture()
 	p.Reading = l.reading()
-	if in := l.inspectAt(); in != nil {
-		p.Inspector = in
-	}
+	p.Inspector = cmp.Or(l.inspectAt(), p.Inspector)
 	p.Change = cmp.Or(l.change(), p.Change)
 }

@@ -71,7 +71,7 @@ func (b *tab) chooseFiles(selector string, paths ...string) {
 	})
 }
 
-// upload chooses the three files of a segment and sends them.
+// upload chooses the three files of a segment.
 func (b *tab) upload(log, index, times string) {
 	b.t.Helper()
 	b.chooseFiles("#upload-log", log)
@@ -204,6 +204,19 @@ func spoil(t testing.TB, path string, at int) uint32 {
 	return encoding.BigEndian.Uint32(raw[at:])
 }
 
+// sendOwn sends a segment with the mouse; spoilt: no entry of its indexes agrees with the log.
+func (b *tab) sendOwn(damaged, spoilt bool) {
+	b.t.Helper()
+	b.openPlain("/file")
+	log, index, times := ownSegment(b.t, damaged)
+	for i := 0; spoilt && i < 20; i++ {
+		spoil(b.t, index, 8*i+4)
+		spoil(b.t, times, 12*i+4)
+	}
+	b.upload(log, index, times)
+	b.click("#upload button")
+}
+
 // A spoiled index is a row that leads to its byte: with the mouse or the keys, with scripts or without.
 func TestASpoiledIndexIsFollowedToItsByte(t *testing.T) {
 	t.Parallel()
@@ -257,14 +270,7 @@ func TestASpoiledIndexIsFollowedToItsByte(t *testing.T) {
 func TestDisagreementsArePaged(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
-	b.openPlain("/file")
-	log, index, times := ownSegment(t, false)
-	for i := range 20 {
-		spoil(t, index, 8*i+4)
-		spoil(t, times, 12*i+4)
-	}
-	b.upload(log, index, times)
-	b.click("#upload button")
+	b.sendOwn(false, true)
 	b.waitText("#shown .facts", "20 disagreements; 0 of 20 entries agree")
 	b.click("#tab-check")
 	b.waitText("#shown .note", "40 disagreements; 1 to 12 are shown.")
@@ -297,18 +303,9 @@ func TestWhatIsNoLogIsSaid(t *testing.T) {
 }
 
 // fileStates are the pages of a segment that has been sent, in every view.
-func fileStates(t *testing.T, b *tab, damaged bool) []state {
-	t.Helper()
-	b.openPlain("/file")
-	log, index, times := ownSegment(t, damaged)
-	if damaged {
-		for i := range 20 {
-			spoil(t, index, 8*i+4)
-			spoil(t, times, 12*i+4)
-		}
-	}
-	b.upload(log, index, times)
-	b.click("#upload button")
+func fileStates(b *tab, damaged bool) []state {
+	b.t.Helper()
+	b.sendOwn(damaged, damaged)
 	b.waitText("h1", "00000000000000004200.log")
 	at, _, _ := strings.Cut(b.address(), "#")
 	if damaged {
@@ -337,7 +334,7 @@ func TestOwnFileIsAccessible(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
 	b := newTab(t, site.url)
-	states := append(fileStates(t, b, false), fileStates(t, b, true)...)
+	states := append(fileStates(b, false), fileStates(b, true)...)
 	for _, s := range states {
 		checkWidth(b, s.name, s.address)
 		if s.complaint != "" {

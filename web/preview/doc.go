@@ -2,7 +2,7 @@
 // the size that most of them take. They do not show SVG, and they load it without our stylesheet.
 //
 // What stands in it is a page of the lab: title, goal, the clock, and the first strips with their records in
-// the colours of static/lab.css. Left out are members, flags, messages and what does not fit.
+// the colours of static/lab/01-page.css. Left out are members, flags, messages and what does not fit.
 //
 // Invariants: the same page gives the same bytes; text that is too long is cut with an ellipsis and never runs
 // over an edge.

@@ -30,7 +30,7 @@ const (
 	namesWidth    = 150
 )
 
-// The light colours of static/lab.css.
+// The light colours of static/lab/01-page.css.
 var (
 	paper  = color.RGBA{0xff, 0xff, 0xff, 0xff}
 	ink    = color.RGBA{0x17, 0x21, 0x2b, 0xff}

@@ -2,19 +2,20 @@ package ui
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"loglab/labs/view"
+	"loglab/static"
 )
 
 // The policy of the site forbids inline style, so each number that a template can need is a class.
 func TestTheStylesheetHasEveryClassThatStandsForANumber(t *testing.T) {
-	css, err := os.ReadFile("../../static/lab.css")
+	files, err := static.New()
 	if err != nil {
 		t.Fatal(err)
 	}
+	sheet, _ := files.Open(strings.TrimPrefix(files.Path("lab.css"), static.Prefix))
 	var names []string
 	for i := range maxColumns + 1 {
 		names = append(names, fmt.Sprintf("at-%d", i))
@@ -32,7 +33,7 @@ func TestTheStylesheetHasEveryClassThatStandsForANumber(t *testing.T) {
 		names = append(names, fmt.Sprintf("p-%d", i))
 	}
 	for _, name := range names {
-		if !strings.Contains(string(css), "\n."+name+" {") {
+		if !strings.Contains(string(sheet.Body), "\n."+name+" {") {
 			t.Errorf("lab.css has no rule for .%s", name)
 		}
 	}

@@ -8,7 +8,7 @@
 // Rules that hold for all of them:
 //   - No inline style, no script and no Datastar expression: the policy of the site forbids them. What
 //     depends on a number is a class, "at-3" for the fourth place of a strip and "p-36" for 36 % of the
-//     scrubber; static/lab.css has them all.
+//     scrubber; static/lab/13-numbers.css has them all.
 //   - A control is a link or a button of a GET form and works alone. The attributes data-go, data-step,
 //     data-play and data-key are for static/lab.js.
 //   - A record is one element, a button, so that a page of 64 partitions stays small.

@@ -7,7 +7,7 @@ import (
 	"loglab/labs/view"
 )
 
-// Measures of a strip, in places. They follow static/lab.css: a place is 2.125rem wide and a flag is
+// Measures of a strip, in places. They follow the stylesheet in static/lab: a place is 2.125rem wide and a flag is
 // set in a monospaced face at 0.6875rem.
 const (
 	maxColumns   = 48 // classes cols-1 to cols-48, at-0 to at-48
