@@ -15,12 +15,14 @@ import (
 	"loglab/engine/simdisk"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
+	"loglab/engine/txn"
 )
 
 // Broker is one node: a machine with a disk, and a process that runs on it or not.
 type Broker struct {
 	config Config        // only read
 	groups *group.Config // its config.Group, shared by clones
+	txns   *txn.Config   // its config.Txn, shared by clones
 	node   kafka.NodeID
 	disk   *simdisk.Disk
 	delay  kafka.Millis // of each write, while the disk is slow
@@ -47,6 +49,11 @@ type process struct {
 
 	coordinators      []hostedCoordinator // sorted by partition
 	coordinatorWrites []coordinatorWrite  // appended, not on every in-sync replica, in order
+	parkedMarkers     []parkedMarkers     // in the order they came
+	verifications     []verification      // in the order they began; never written
+	registrations     []registration      // in the order they came
+	outgoing          []outgoingMarker    // that leaders have still to write, in the order coordinators wanted them
+	markerCalls       []call              // WriteTxnMarkers under way, at most one to a leader
 	errands           []errand            // requests that coordinators have in parts, in the order they came
 
 	lifecycle  lifecycle
@@ -81,6 +88,12 @@ func New(config Config) *Broker {
 	groups := config.Group
 	groups.Node, groups.Start, groups.Sabotage = b.node, config.Start, config.Sabotage
 	b.groups = &groups
+	txns := config.Txn
+	txns.Node, txns.Start, txns.Sabotage = b.node, config.Start, config.Sabotage
+	txns.OffsetsPartition = func(id string) kafka.TopicPartition {
+		return kafka.TopicPartition{Topic: group.Topic, Partition: group.PartitionFor(id, config.OffsetsTopicPartitions)}
+	}
+	b.txns = &txns
 	b.state = Down
 	return b
 }
@@ -142,10 +155,12 @@ func (b *Broker) serve(t *turn, m *simnet.Message, cause uint64) {
 		t.answer(m, b.describeCluster(request), cause)
 	case *kmsg.InitProducerIDRequest:
 		b.initProducerID(t, m, request, cause)
+	case *kmsg.WriteTxnMarkersRequest:
+		b.writeMarkers(t, m, request, cause)
 	case *kmsg.FindCoordinatorRequest:
 		b.findCoordinator(t, m, request, cause)
 	default:
-		if !b.serveGroups(t, m, cause) {
+		if !b.serveGroups(t, m, cause) && !b.serveTransactions(t, m, cause) {
 			panic(fmt.Sprintf("broker %d: no handler for %s", b.config.ID, m.API()))
 		}
 	}
@@ -164,6 +179,10 @@ func (b *Broker) serveGroups(t *turn, m *simnet.Message, cause uint64) bool {
 		b.coordinate(t, m, request.Group, cause)
 	case *kmsg.OffsetDeleteRequest:
 		b.coordinate(t, m, request.Group, cause)
+	case *kmsg.TxnOffsetCommitRequest:
+		if !b.registerCommit(t, m, request, cause) {
+			b.coordinate(t, m, request.Group, cause)
+		}
 	case *kmsg.OffsetCommitRequest:
 		b.commitOffsets(t, m, request, cause)
 	case *kmsg.OffsetFetchRequest:
@@ -201,6 +220,7 @@ func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
 		t.note(cause, journal.ResponseIgnored{Server: m.From, API: m.API(), Correlation: m.Correlation})
 		return
 	}
+	answered := *c
 	*c = call{}
 	switch response := m.Response.(type) {
 	case *kmsg.BrokerRegistrationResponse:
@@ -212,7 +232,12 @@ func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
 	case *kmsg.AllocateProducerIDsResponse:
 		b.idsAllocated(response)
 	case *kmsg.CreateTopicsResponse:
-		b.offsetsTopicAnswered(t, response, cause)
+		b.topicCreated(t, response, cause)
+	case *kmsg.AddPartitionsToTxnResponse:
+		at := slices.IndexFunc(b.registrations, func(r registration) bool { return r.asked == answered.correlation })
+		b.registrationAnswered(t, at, response, cause)
+	case *kmsg.WriteTxnMarkersResponse:
+		b.markersAnswered(t, answered.correlation, response, cause)
 	case *kmsg.ListOffsetsResponse:
 		b.leaderEndLearned(t, m.From, response, cause)
 	case *kmsg.FetchResponse:
@@ -237,6 +262,8 @@ func (b *Broker) ask(t *turn) {
 	for i := range b.fetchers {
 		b.fetchFrom(t, &b.fetchers[i])
 	}
+	b.askForRegistrations(t)
+	b.sendMarkers(t)
 }
 
 // Tick lets the timers that are due fire.
@@ -273,7 +300,7 @@ func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.recoveryDue(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue())
+	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.recoveryDue(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue(), b.registrationsDue(), b.markersDue())
 	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call, b.creation} {
 		if c.open() {
 			due = min(due, c.deadline)
@@ -363,6 +390,11 @@ func (b *Broker) Clone() *Broker {
 		c.coordinators[i] = c.coordinators[i].clone()
 	}
 	c.coordinatorWrites = slices.Clone(b.coordinatorWrites)
+	c.parkedMarkers = slices.Clone(b.parkedMarkers)
+	for i := range c.parkedMarkers {
+		c.parkedMarkers[i].results = slices.Clone(c.parkedMarkers[i].results)
+	}
+	c.registrations, c.outgoing, c.markerCalls = slices.Clone(b.registrations), slices.Clone(b.outgoing), slices.Clone(b.markerCalls)
 	c.errands = slices.Clone(b.errands)
 	for i := range c.errands {
 		c.errands[i].answers = slices.Clone(c.errands[i].answers)

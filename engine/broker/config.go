@@ -6,6 +6,7 @@ import (
 	"loglab/engine/prng"
 	"loglab/engine/sabotage"
 	"loglab/engine/storage"
+	"loglab/engine/txn"
 )
 
 // Config holds a broker's settings under Kafka's names, and what it is told of its cluster.
@@ -35,10 +36,16 @@ type Config struct {
 	CleanerBackoff          kafka.Millis // log.cleaner.backoff.ms; 0: the cleaner does not run
 	MetadataFetchWait       kafka.Millis // how long the controller holds a metadata fetch that finds nothing new
 
-	OffsetsTopicPartitions        int          // offsets.topic.num.partitions
-	OffsetsTopicReplicationFactor int          // offsets.topic.replication.factor
-	OffsetsTopicSegmentBytes      int          // offsets.topic.segment.bytes
-	Group                         group.Config // of its group coordinators; New fills in Node, Start and Sabotage
+	OffsetsTopicPartitions             int          // offsets.topic.num.partitions
+	OffsetsTopicReplicationFactor      int          // offsets.topic.replication.factor
+	OffsetsTopicSegmentBytes           int          // offsets.topic.segment.bytes
+	Group                              group.Config // of its group coordinators; New fills in Node, Start and Sabotage
+	TransactionsTopicPartitions        int          // transaction.state.log.num.partitions
+	TransactionsTopicReplicationFactor int          // transaction.state.log.replication.factor
+	TransactionsTopicMinISR            int          // transaction.state.log.min.isr
+	TransactionsTopicSegmentBytes      int          // transaction.state.log.segment.bytes
+	Txn                                txn.Config   // of its transaction coordinators; New fills in Node, Start, Sabotage and OffsetsPartition
+
 	// InUse are the partitions of internal topics that a coordinator of the run lives on.
 	//
 	// Simplified: every partition of __consumer_offsets and __transaction_state stands in the metadata, with its replicas
@@ -59,5 +66,6 @@ func DefaultConfig(id kafka.BrokerID) Config {
 		ReplicaFetchWaitMax: 500, ReplicaFetchMinBytes: 1, ReplicaFetchBackoff: 1000, ReplicaFetchMaxBytes: 1 << 20,
 		ReplicaFetchResponseMax: 10 << 20, ReplicaSocketTimeout: 30000, CheckpointInterval: 5000, MinInsyncReplicas: 1, WritebackAge: 30000, MetadataFetchWait: metadataFetchWait,
 		OffsetsTopicPartitions: 50, OffsetsTopicReplicationFactor: 3, OffsetsTopicSegmentBytes: 100 << 20, Group: group.DefaultConfig(),
+		TransactionsTopicPartitions: 50, TransactionsTopicReplicationFactor: 3, TransactionsTopicMinISR: 2, TransactionsTopicSegmentBytes: 100 << 20, Txn: txn.DefaultConfig(),
 	}
 }

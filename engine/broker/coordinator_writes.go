@@ -52,19 +52,12 @@ func (b *Broker) finishCoordinatorWrite(t *turn, tp kafka.TopicPartition, w coor
 //
 // Source: CoordinatorPartitionWriter.append.
 func (b *Broker) appendWrite(t *turn, h *hostedCoordinator, w coordinator.Write, woken []wake, refused []refusedWrite) ([]wake, []refusedWrite) {
-	builder := record.NewBuilder(record.Options{})
-	for _, r := range w.Records {
-		builder.Append(b.clock(t.now), r.Key, r.Value)
-	}
-	batch, err := builder.Finish()
-	if err != nil {
-		panic(fmt.Sprintf("%s, write %d: %v", h.tp, w.ID, err))
-	}
 	r := b.replica(h.tp)
 	from := r.HighWatermark()
-	appended, moved, err := r.AppendAsLeader(t.now, b.clock(t.now), batch, -1, &b.image)
+	appended, moved, err := b.appendRecords(t, r, w)
 	if err != nil {
 		refusal := refusalOf(err)
+		b.markerSettled(h.tp, w, 0, refusal.Err)
 		cause := t.note(w.Cause, journal.GroupAppendFailed{TopicPartition: r.TopicPartition, Error: refusal.Err.Message, Why: refusal.Why})
 		return woken, append(refused, refusedWrite{w.ID, refusal.Err, cause})
 	}
@@ -72,6 +65,7 @@ func (b *Broker) appendWrite(t *turn, h *hostedCoordinator, w coordinator.Write,
 	if moved {
 		cause = b.noteWatermark(t, r, from, cause)
 	}
+	b.markerSettled(h.tp, w, appended.LastOffset+1, nil)
 	written := coordinatorWrite{tp: h.tp, id: w.ID, upTo: appended.LastOffset + 1}
 	done := replicated(r, written.upTo)
 	if !done {
@@ -79,6 +73,31 @@ func (b *Broker) appendWrite(t *turn, h *hostedCoordinator, w coordinator.Write,
 	}
 	b.coordinatorWrites = append(b.coordinatorWrites, written)
 	return append(woken, wake{r: r, cause: cause, watermark: moved || done}), refused
+}
+
+// appendRecords appends the records of a write, or the marker that ends a transaction.
+func (b *Broker) appendRecords(t *turn, r *replication.Replica, w coordinator.Write) (appended storage.Appended, moved bool, err error) {
+	if w.Marker != nil {
+		b.forgetVerification(r.TopicPartition, w.Marker.ProducerID)
+		return r.AppendMarker(t.now, b.clock(t.now), *w.Marker, &b.image)
+	}
+	options := record.Options{}
+	if p := w.Transaction; p != nil {
+		options.Transactional, options.Producer = true, &record.Producer{ID: p.ID, Epoch: p.Epoch, BaseSequence: record.NoSequence}
+		if refusal := b.unverified(r, *p, 0); refusal != nil {
+			return appended, false, refusal
+		}
+		b.forgetVerification(r.TopicPartition, p.ID)
+	}
+	builder := record.NewBuilder(options)
+	for _, found := range w.Records {
+		builder.Append(b.clock(t.now), found.Key, found.Value)
+	}
+	batch, err := builder.Finish()
+	if err != nil {
+		panic(fmt.Sprintf("%s, write %d: %v", r.TopicPartition, w.ID, err))
+	}
+	return r.AppendAsCoordinator(t.now, b.clock(t.now), batch, &b.image)
 }
 
 // replicated says whether every in-sync replica has what a coordinator wrote. Whether they are enough does not count

@@ -13,6 +13,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/replication"
+	"loglab/engine/txn"
 )
 
 // hostedCoordinator is the coordinator that lives on one partition of an internal topic, which this broker leads.
@@ -21,6 +22,7 @@ import (
 type hostedCoordinator struct {
 	tp    kafka.TopicPartition
 	group *group.Coordinator // of a partition of __consumer_offsets, else nil
+	txn   *txn.Coordinator   // of a partition of __transaction_state, else nil
 }
 
 // machine is what a coordinator of either kind does at the news of its broker and by its timers.
@@ -32,11 +34,20 @@ type machine interface {
 }
 
 // machine gives the one that is there.
-func (h *hostedCoordinator) machine() machine { return h.group }
+func (h *hostedCoordinator) machine() machine {
+	if h.group != nil {
+		return h.group
+	}
+	return h.txn
+}
 
 // clone gives a coordinator in the same state.
 func (h hostedCoordinator) clone() hostedCoordinator {
-	h.group = h.group.Clone()
+	if h.group != nil {
+		h.group = h.group.Clone()
+	} else {
+		h.txn = h.txn.Clone()
+	}
 	return h
 }
 
@@ -82,18 +93,24 @@ func (b *Broker) electCoordinators(t *turn, changed []wake) {
 func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 	state := w.r.State()
 	name := fmt.Sprintf("coordinator of %s at %s, start %d, epoch %d", w.r.TopicPartition, b.node, b.starts, state.LeaderEpoch)
-	b.coordinators = slices.Insert(b.coordinators, at, hostedCoordinator{
-		tp: w.r.TopicPartition, group: group.New(b.groups, b.config.Rand.Split(name)),
-	})
+	h := hostedCoordinator{tp: w.r.TopicPartition}
 	records := 0
 	for range loggedOf(w.r) {
 		records++
 	}
 	elected := t.note(w.cause, journal.CoordinatorElected{TopicPartition: w.r.TopicPartition, LeaderEpoch: state.LeaderEpoch, Records: records, LogEndOffset: w.r.Log.LogEndOffset()})
-	h := &b.coordinators[at]
-	image := b.image
-	h.group.Publish(&image)
-	b.perform(t, h, h.group.Load(t.now, loggedOf(w.r), elected, t.j))
+	var e coordinator.Effects
+	if h.tp.Topic == txn.Topic {
+		h.txn = txn.New(b.txns)
+		e = h.txn.Load(t.now, loggedOf(w.r), int32(state.LeaderEpoch), elected, t.j)
+	} else {
+		h.group = group.New(b.groups, b.config.Rand.Split(name))
+		image := b.image
+		h.group.Publish(&image)
+		e = h.group.Load(t.now, loggedOf(w.r), elected, t.j)
+	}
+	b.coordinators = slices.Insert(b.coordinators, at, h)
+	b.perform(t, &b.coordinators[at], e)
 }
 
 // publishToCoordinators tells the coordinators how the cluster is now.
@@ -102,7 +119,9 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 func (b *Broker) publishToCoordinators() {
 	image := b.image
 	for i := range b.coordinators {
-		b.coordinators[i].group.Publish(&image)
+		if g := b.coordinators[i].group; g != nil {
+			g.Publish(&image)
+		}
 	}
 }
 
@@ -151,6 +170,8 @@ func (b *Broker) resignCoordinator(t *turn, at int, w wake) {
 	b.coordinators = slices.Delete(b.coordinators, at, at+1)
 	b.coordinatorWrites = slices.DeleteFunc(b.coordinatorWrites, func(w coordinatorWrite) bool { return w.tp == h.tp })
 	b.writes = slices.DeleteFunc(b.writes, func(p *pendingWrite) bool { return p.message == nil && p.tp == h.tp })
+	b.outgoing = slices.DeleteFunc(b.outgoing, func(o outgoingMarker) bool { return o.coordinator == h.tp })
+	b.markersAbandoned(h.tp)
 	for _, a := range h.machine().Resign(t.now, w.cause, t.j).Answers {
 		b.answerFor(t, a.Request, a.Response, a.Cause)
 	}
@@ -173,6 +194,7 @@ func (b *Broker) perform(t *turn, h *hostedCoordinator, e coordinator.Effects) {
 	for _, a := range e.Answers {
 		b.answerFor(t, a.Request, a.Response, a.Cause)
 	}
+	b.queueMarkers(t, h, e.Markers)
 	b.tellWritten(t, h, woken, refused)
 }
 

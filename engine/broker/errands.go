@@ -20,9 +20,10 @@ type errand struct {
 
 // part is what one coordinator gets of a request.
 type part struct {
-	group   string
-	message *simnet.Message
-	unknown []kmsg.OffsetFetchRequestGroupTopic // left out of it: their ids are not known
+	key         string // the group that it is about, or the transactional.id
+	transaction bool   // it is about a transactional.id
+	message         *simnet.Message
+	unknown         []kmsg.OffsetFetchRequestGroupTopic // left out of it: their ids are not known
 }
 
 // send hands the parts of a request to their coordinators. Without any, the request is answered at once.
@@ -34,7 +35,11 @@ func (b *Broker) send(t *turn, e errand, parts []part) {
 	}
 	b.errands = append(b.errands, e)
 	for _, p := range parts {
-		b.coordinate(t, p.message, p.group, e.cause)
+		if p.transaction {
+			b.coordinateTransaction(t, p.message, p.key, e.cause)
+			continue
+		}
+		b.coordinate(t, p.message, p.key, e.cause)
 	}
 }
 
@@ -76,6 +81,20 @@ func (b *Broker) joined(e errand) kmsg.Response {
 		response := request.ResponseKind().(*kmsg.DeleteGroupsResponse)
 		for _, a := range e.answers {
 			response.Groups = append(response.Groups, a.(*kmsg.DeleteGroupsResponse).Groups...)
+		}
+		return response
+	case *kmsg.AddPartitionsToTxnRequest:
+		response := request.ResponseKind().(*kmsg.AddPartitionsToTxnResponse)
+		for _, a := range e.answers {
+			answer := a.(*kmsg.AddPartitionsToTxnResponse)
+			response.ErrorCode = max(response.ErrorCode, answer.ErrorCode)
+			response.Transactions = append(response.Transactions, answer.Transactions...)
+		}
+		return response
+	case *kmsg.DescribeTransactionsRequest:
+		response := request.ResponseKind().(*kmsg.DescribeTransactionsResponse)
+		for _, a := range e.answers {
+			response.TransactionStates = append(response.TransactionStates, a.(*kmsg.DescribeTransactionsResponse).TransactionStates...)
 		}
 		return response
 	case *kmsg.OffsetCommitRequest:

@@ -112,12 +112,18 @@ func (b *Broker) readEach(r *kmsg.FetchRequest, noted func(*replication.Replica,
 	return read, woken
 }
 
+// readCommitted is the isolation level of a request that reads committed records only.
+//
+// Source: org.apache.kafka.common.IsolationLevel.
+const readCommitted = 1
+
 // fetchOf takes what a request asks of one partition.
 func fetchOf(r *kmsg.FetchRequest, rp kmsg.FetchRequestTopicPartition, maxBytes int, minOneMessage bool) replication.Fetch {
 	return replication.Fetch{
 		Replica: kafka.BrokerID(r.ReplicaState.ID), ReplicaEpoch: r.ReplicaState.Epoch, Offset: kafka.Offset(rp.FetchOffset),
 		LogStartOffset: kafka.Offset(rp.LogStartOffset), CurrentLeaderEpoch: kafka.LeaderEpoch(rp.CurrentLeaderEpoch),
 		LastFetchedEpoch: kafka.LeaderEpoch(rp.LastFetchedEpoch), MaxBytes: maxBytes, MinOneMessage: minOneMessage,
+		Committed: r.IsolationLevel == readCommitted && kafka.BrokerID(r.ReplicaState.ID) == replication.Consumer,
 	}
 }
 
@@ -140,6 +146,11 @@ func (b *Broker) readPartition(read *reading, replica *replication.Replica, f re
 	}
 	result.HighWatermark, result.LastStableOffset = int64(got.HighWatermark), int64(got.LastStableOffset)
 	result.LogStartOffset = int64(got.LogStartOffset)
+	for _, aborted := range got.Aborted {
+		named := kmsg.NewFetchResponseTopicPartitionAbortedTransaction()
+		named.ProducerID, named.FirstOffset = int64(aborted.ProducerID), int64(aborted.FirstOffset)
+		result.AbortedTransactions = append(result.AbortedTransactions, named)
+	}
 	if got.Diverging != nil {
 		result.DivergingEpoch.Epoch, result.DivergingEpoch.EndOffset = int32(got.Diverging.Epoch), int64(got.Diverging.StartOffset)
 		read.atOnce = true

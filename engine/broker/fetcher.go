@@ -314,7 +314,8 @@ type pendingWrite struct {
 
 // writes says whether a message makes a broker write: a batch of a producer, or what a fetch has brought.
 func writes(m *simnet.Message) bool {
-	if _, ok := m.Request.(*kmsg.ProduceRequest); ok {
+	switch m.Request.(type) {
+	case *kmsg.ProduceRequest, *kmsg.WriteTxnMarkersRequest:
 		return true
 	}
 	response, ok := m.Response.(*kmsg.FetchResponse)

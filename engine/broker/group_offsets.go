@@ -78,7 +78,7 @@ func (b *Broker) commitOffsets(t *turn, m *simnet.Message, r *kmsg.OffsetCommitR
 	}
 	var parts []part
 	if len(given.Topics) > 0 {
-		parts = append(parts, part{group: r.Group, message: withRequest(m, &given)})
+		parts = append(parts, part{key: r.Group, message: withRequest(m, &given)})
 	}
 	b.send(t, errand{message: m, refused: refused, cause: cause}, parts)
 }
@@ -119,7 +119,7 @@ func (b *Broker) fetchOffsets(t *turn, m *simnet.Message, r *kmsg.OffsetFetchReq
 	}
 	var parts []part
 	for _, asked := range r.Groups {
-		p := part{group: asked.Group}
+		p := part{key: asked.Group}
 		if r.Version >= topicIDsFrom && asked.Topics != nil {
 			asked.Topics, p.unknown = b.withTopicNames(asked.Topics)
 		}

@@ -36,7 +36,7 @@ func (b *Broker) noteNotCoordinator(t *turn, m *simnet.Message, groupID string, 
 func (b *Broker) divide(t *turn, m *simnet.Message, groups []string, only func(groups []string) kmsg.Request, cause uint64) {
 	parts := make([]part, len(groups))
 	for i, id := range groups {
-		parts[i] = part{group: id, message: withRequest(m, only([]string{id}))}
+		parts[i] = part{key: id, message: withRequest(m, only([]string{id}))}
 	}
 	b.send(t, errand{message: m, cause: cause}, parts)
 }

@@ -37,7 +37,7 @@ func (b *Broker) listOffsets(r *kmsg.ListOffsetsRequest) kmsg.Response {
 				failed = replica.CheckEpoch(kafka.LeaderEpoch(rp.CurrentLeaderEpoch), true)
 			}
 			if failed == nil {
-				failed = locate(replica, kafka.Timestamp(rp.Timestamp), r.ReplicaID >= 0, &result)
+				failed = locate(replica, kafka.Timestamp(rp.Timestamp), r, &result)
 			}
 			result.ErrorCode = code(failed)
 			rt.Partitions = append(rt.Partitions, result)
@@ -47,12 +47,16 @@ func (b *Broker) listOffsets(r *kmsg.ListOffsetsRequest) kmsg.Response {
 	return response
 }
 
-// locate fills in the offset that a timestamp stands for. A leader that is new in office does not tell clients
+// locate fills in the offset that a timestamp stands for. A client sees the log up to the high watermark, one that reads
+// committed records up to the last stable offset. A leader that is new in office does not tell clients
 // its end before its high watermark has come into its epoch.
-func locate(r *replication.Replica, ts kafka.Timestamp, follower bool, result *kmsg.ListOffsetsResponseTopicPartition) *kerr.Error {
-	end := r.HighWatermark()
-	if follower {
+func locate(r *replication.Replica, ts kafka.Timestamp, request *kmsg.ListOffsetsRequest, result *kmsg.ListOffsetsResponseTopicPartition) *kerr.Error {
+	end, follower := r.HighWatermark(), request.ReplicaID >= 0
+	switch {
+	case follower:
 		end = r.Log.LogEndOffset()
+	case request.IsolationLevel == readCommitted:
+		end = r.LastStableOffset()
 	}
 	lagging := !follower && r.EpochStart() > end
 	switch ts {

@@ -6,8 +6,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/engine/replication"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
@@ -15,7 +17,6 @@ import (
 
 // produced is what became of one partition's batch in a Produce request.
 type produced struct {
-	topic    [16]byte
 	tp       kafka.TopicPartition
 	index    int32
 	err      *kerr.Error
@@ -32,12 +33,19 @@ type produced struct {
 //
 // Source: ReplicaManager.appendRecords, KafkaApis.handleProduceRequest.
 func (b *Broker) produce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) {
+	if !b.registerProduce(t, m, r, cause) {
+		b.appendAll(t, m, r, nil, cause)
+	}
+}
+
+// appendAll appends the batches of a request, but those of partitions that could not be added to the transaction.
+func (b *Broker) appendAll(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, unregistered registrationFailures, cause uint64) {
 	var results []produced
 	var woken []wake
 	waits, failed, last := false, false, cause
 	for _, topic := range r.Topics {
 		for _, rp := range topic.Partitions {
-			p, w := b.appendTo(t, topic.TopicID, rp, r.Acks, cause)
+			p, w := b.appendTo(t, r, topic, rp, unregistered, cause)
 			if w.cause != 0 {
 				last = w.cause
 				woken = append(woken, w)
@@ -58,10 +66,21 @@ func (b *Broker) produce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cau
 	b.wakeUp(t, woken)
 }
 
+// namesUntil is the last version of Produce that names topics by their names.
+const namesUntil = 12
+
+// findFor gives the replica that a Produce request names.
+func (b *Broker) findFor(r *kmsg.ProduceRequest, topic kmsg.ProduceRequestTopic, index int32) (*replication.Replica, *kerr.Error) {
+	if r.Version <= namesUntil {
+		return b.findNamed(topic.Topic, index)
+	}
+	return b.find(topic.TopicID, index)
+}
+
 // appendTo appends to one partition.
-func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopicPartition, acks int16, cause uint64) (p produced, w wake) {
-	p = produced{topic: topicID, index: rp.Partition}
-	r, missing := b.find(topicID, rp.Partition)
+func (b *Broker) appendTo(t *turn, request *kmsg.ProduceRequest, topic kmsg.ProduceRequestTopic, rp kmsg.ProduceRequestTopicPartition, unregistered registrationFailures, cause uint64) (p produced, w wake) {
+	p = produced{index: rp.Partition}
+	r, missing := b.findFor(request, topic, rp.Partition)
 	switch {
 	case missing != nil:
 		p.err = missing
@@ -72,8 +91,11 @@ func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopic
 		return p, w
 	}
 	p.tp, p.start = r.TopicPartition, r.Log.LogStartOffset()
+	if p.err, p.why = unregistered.of(p.tp); p.err != nil {
+		return p, w
+	}
 	from := r.HighWatermark()
-	appended, moved, err := r.AppendAsLeader(t.now, b.clock(t.now), rp.Records, acks, &b.image)
+	appended, moved, err := b.appendBatch(t, r, rp.Records, request.Acks)
 	if err != nil {
 		refusal := refusalOf(err)
 		p.err, p.why = refusal.Err, refusal.Why
@@ -83,7 +105,7 @@ func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopic
 		t.note(cause, journal.ProduceRefused{TopicPartition: p.tp, Error: p.err.Message, Why: p.why})
 		return p, w
 	}
-	p.appended, p.waits = appended, acks == -1
+	p.appended, p.waits = appended, request.Acks == -1
 	if appended.Duplicate {
 		t.note(cause, journal.DuplicateRecognised{TopicPartition: p.tp, BaseOffset: appended.BaseOffset, LastOffset: appended.LastOffset})
 	} else {
@@ -98,6 +120,18 @@ func (b *Broker) appendTo(t *turn, topicID [16]byte, rp kmsg.ProduceRequestTopic
 		}
 	}
 	return p, w
+}
+
+// appendBatch appends a producer's batch: one of a transaction only if its coordinator knows that.
+func (b *Broker) appendBatch(t *turn, r *replication.Replica, bytes []byte, acks int16) (appended storage.Appended, moved bool, err error) {
+	if batch, err := record.Parse(bytes); err == nil && batch.Attributes.Transactional() && batch.ProducerID >= 0 && !r.Log.IsDuplicate(&batch) {
+		producer := coordinator.Producer{ID: batch.ProducerID, Epoch: batch.ProducerEpoch}
+		if refusal := b.unverified(r, producer, batch.BaseSequence); refusal != nil {
+			return appended, false, refusal
+		}
+		defer b.forgetVerification(r.TopicPartition, batch.ProducerID)
+	}
+	return r.AppendAsLeader(t.now, b.clock(t.now), bytes, acks, &b.image)
 }
 
 // notLeading says in words why a broker does not take a write.
@@ -144,7 +178,7 @@ func produceResponse(b *Broker, r *kmsg.ProduceRequest, results []produced) kmsg
 	at := 0
 	for _, topic := range r.Topics {
 		rt := kmsg.NewProduceResponseTopic()
-		rt.TopicID = topic.TopicID
+		rt.TopicID, rt.Topic = topic.TopicID, topic.Topic
 		for range topic.Partitions {
 			p := results[at]
 			at++

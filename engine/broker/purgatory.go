@@ -51,6 +51,7 @@ func (b *Broker) wakeUp(t *turn, woken []wake) {
 	for _, w := range woken {
 		b.completeDeletes(t, w.cause)
 	}
+	b.completeMarkers(t)
 	b.completeCoordinatorWrites(t, woken)
 }
 
@@ -138,6 +139,7 @@ func (b *Broker) expireParked(t *turn) {
 	}
 	b.parkedProduces = produces
 	b.expireDeletes(t)
+	b.expireMarkers(t)
 }
 
 // parkedDue is when the first parked request has waited long enough.
@@ -151,6 +153,9 @@ func (b *Broker) parkedDue() kafka.Millis {
 	}
 	for i := range b.parkedDeletes {
 		due = min(due, b.parkedDeletes[i].deadline)
+	}
+	for i := range b.parkedMarkers {
+		due = min(due, b.parkedMarkers[i].deadline)
 	}
 	return due
 }

@@ -78,6 +78,16 @@ func (b *Broker) callWith(is func(*call) bool) *call {
 			return c
 		}
 	}
+	for i := range b.registrations {
+		if c := &b.registrations[i].call; c.open() && is(c) {
+			return c
+		}
+	}
+	for i := range b.markerCalls {
+		if c := &b.markerCalls[i]; is(c) {
+			return c
+		}
+	}
 	return nil
 }
 
@@ -97,6 +107,8 @@ func (b *Broker) timeOut(t *turn) {
 
 // disconnected lets all calls to a server fail: what they asked for is asked again later.
 func (b *Broker) disconnected(t *turn, server kafka.NodeID, cause uint64) {
+	b.registrationsLost(t, server, cause)
+	b.markersLost(t, server, cause)
 	if server == b.config.Controller {
 		b.controllerLost(t, cause)
 		return
@@ -144,4 +156,7 @@ func (b *Broker) channelTimeout() timeout {
 	return timeout{controllerSocketTimeout, "controller.socket.timeout.ms"}
 }
 
+func (b *Broker) requestTimeout() timeout { return timeout{requestTimeout, "request.timeout.ms"} }
+
+const requestTimeout kafka.Millis = 30_000 // of requests to other brokers about transactions
 const controllerSocketTimeout kafka.Millis = 30_000

@@ -30,7 +30,12 @@ func (b *Broker) NextTimer() (due kafka.Millis, does string, ok bool) {
 	}
 	for i := range b.coordinators {
 		if at, ok := b.coordinators[i].machine().NextDue(); ok && at == due {
-			return due, fmt.Sprintf("lets a timer of the group coordinator of %s fire", b.coordinators[i].tp), true
+			return due, fmt.Sprintf("lets a timer of the coordinator of %s fire", b.coordinators[i].tp), true
+		}
+	}
+	for _, p := range b.parkedMarkers {
+		if p.deadline == due {
+			return due, fmt.Sprintf("answers the WriteTxnMarkers of %s with REQUEST_TIMED_OUT", p.message.From), true
 		}
 	}
 	if c := b.callWith(func(c *call) bool { return c.deadline == due }); c != nil {

@@ -10,6 +10,7 @@ var kinds = [...]Body{
 	ISRProposed{}, ISRCommitted{}, ISRProposalFailed{}, ProduceParked{}, ProduceTimedOut{}, DuplicateRecognised{}, ProducerStateExpired{},
 	ConnectionLost{}, RequestTimedOut{}, RequestFailed{}, ResponseIgnored{}, LeaderLearned{},
 	TopicCreated{}, PartitionsAdded{}, BatchAppended{}, SegmentRolled{}, IndexEntryAdded{}, HighWatermarkAdvanced{}, ProduceRefused{},
+	TransactionVerificationAsked{}, TransactionVerificationFailed{}, TransactionEnded{}, MarkerRefused{}, MarkerRetried{}, MarkersGivenUp{},
 	SegmentsDeleted{}, SegmentsKept{}, FilesRemoved{}, LogCleaned{}, LogNotCleaned{}, CleaningFailed{},
 	BrokerRegistered{}, BrokerFenced{}, BrokerUnfenced{}, ControlledShutdownBegun{}, LeaderElected{}, LeaderLost{}, ISRChanged{}, AlterPartitionRefused{},
 	ConfigChanged{}, ProducerIDsAllocated{}, MetadataFetchParked{},

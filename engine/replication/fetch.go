@@ -25,6 +25,7 @@ type Fetch struct {
 	LastFetchedEpoch   kafka.LeaderEpoch // of the record before Offset; kafka.NoLeaderEpoch: not told
 	MaxBytes           int
 	MinOneMessage      bool
+	Committed          bool // isolation.level of a consumer is read_committed
 }
 
 // Fetched is what a fetch gets. The offsets are those before the fetch had any effect.
@@ -35,6 +36,7 @@ type Fetched struct {
 	LogStartOffset   kafka.Offset
 	LogEndOffset     kafka.Offset
 	Diverging        *storage.EpochEntry // with the end offset as StartOffset; nil: the logs agree
+	Aborted          []storage.AbortedTransaction // for a reader of committed records: those whose records it leaves out
 }
 
 // CheckEpoch compares the leader epoch that an asker knows with the replica's. A replica that does not lead
@@ -53,7 +55,8 @@ func (r *Replica) CheckEpoch(asked kafka.LeaderEpoch, leaderOnly bool) *kerr.Err
 	return nil
 }
 
-// ReadFor reads for a fetch: a follower up to the log end offset, a consumer up to the high watermark. Where
+// ReadFor reads for a fetch: a follower up to the log end offset, a consumer up to the high watermark, of committed records
+// up to the last stable offset. Where
 // the logs diverge there is nothing but the last epoch that they may share and its end. The error is a
 // *storage.Refusal. Nothing is changed.
 //
@@ -78,11 +81,17 @@ func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 		}
 	}
 	upTo := r.highWatermark
+	if f.Committed {
+		upTo = got.LastStableOffset
+	}
 	if fromFollower || r.config.Sabotage == sabotage.ReadsBeyondMark {
 		upTo = got.LogEndOffset
 	}
 	var err error
 	got.Read, err = r.Log.Read(f.Offset, f.MaxBytes, upTo, f.MinOneMessage)
+	if err == nil && f.Committed && !fromFollower {
+		got.Aborted, err = r.Log.AbortedTransactions(f.Offset, got.Read)
+	}
 	return got, err
 }
 

@@ -27,6 +27,7 @@ func (r *Replica) AppendAsFollower(clock kafka.Timestamp, batches []byte, highWa
 	if r.config.Sabotage == sabotage.MarkUnclamped {
 		r.highWatermark = highWatermark
 	}
+	r.Log.OnHighWatermarkUpdated(min(r.highWatermark, r.Log.LogEndOffset()))
 	if logStartOffset > r.Log.LogStartOffset() && logStartOffset <= r.highWatermark {
 		r.Log.IncrementLogStartOffset(logStartOffset)
 	}

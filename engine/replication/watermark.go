@@ -40,6 +40,7 @@ func (r *Replica) advance(now kafka.Millis, image *metadata.Image) bool {
 		return false
 	}
 	r.highWatermark = to
+	r.Log.OnHighWatermarkUpdated(to)
 	return true
 }
 
@@ -81,11 +82,29 @@ func (r *Replica) maximalISR() int {
 //
 // Source: Partition.appendRecordsToLeader.
 func (r *Replica) AppendAsLeader(now kafka.Millis, clock kafka.Timestamp, batch []byte, acks int16, image *metadata.Image) (appended storage.Appended, moved bool, err error) {
+	return r.appendAsLeader(now, acks, image, func() (storage.Appended, error) { return r.Log.Append(batch, r.state.LeaderEpoch, clock) })
+}
+
+// AppendAsCoordinator appends with acks=all what a coordinator of this broker writes.
+func (r *Replica) AppendAsCoordinator(now kafka.Millis, clock kafka.Timestamp, batch []byte, image *metadata.Image) (appended storage.Appended, moved bool, err error) {
+	return r.appendAsLeader(now, -1, image, func() (storage.Appended, error) {
+		return r.Log.AppendAsCoordinator(batch, r.state.LeaderEpoch, clock)
+	})
+}
+
+// AppendMarker appends the end of a transaction with acks=all.
+func (r *Replica) AppendMarker(now kafka.Millis, clock kafka.Timestamp, m storage.TransactionMarker, image *metadata.Image) (appended storage.Appended, moved bool, err error) {
+	return r.appendAsLeader(now, -1, image, func() (storage.Appended, error) {
+		return r.Log.AppendEndTxnMarker(m, r.state.LeaderEpoch, clock)
+	})
+}
+
+func (r *Replica) appendAsLeader(now kafka.Millis, acks int16, image *metadata.Image, write func() (storage.Appended, error)) (appended storage.Appended, moved bool, err error) {
 	if acks == -1 && r.UnderMinISR() {
 		return storage.Appended{}, false, &storage.Refusal{Err: kerr.NotEnoughReplicas, Why: fmt.Sprintf(
 			"acks=all, and %s in sync is fewer than min.insync.replicas = %d", kafka.Count(len(r.state.ISR), "replica"), r.MinISR())}
 	}
-	appended, err = r.Log.Append(batch, r.state.LeaderEpoch, clock)
+	appended, err = write()
 	if err != nil || appended.Duplicate {
 		return appended, false, err
 	}

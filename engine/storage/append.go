@@ -59,6 +59,22 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 	return l.append(in, epoch, now)
 }
 
+// AppendAsCoordinator is [Log.Append] for records that this broker's own coordinator writes, in a producer's transaction or
+// in none: they have no sequence, so that only the producer's epoch is checked.
+//
+// Source: AppendOrigin.COORDINATOR.
+func (l *Log) AppendAsCoordinator(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {
+	l.clock = now
+	parsed, err := record.Parse(batch)
+	if err != nil {
+		panic("storage: " + l.dir + ": a coordinator's batch: " + err.Error())
+	}
+	if refusal := l.config.checkSize(parsed); refusal != nil {
+		return Appended{}, refusal
+	}
+	return l.append(incoming{batch: parsed, maxTimestamp: parsed.MaxTimestamp, coordinator: true}, epoch, now)
+}
+
 // append puts what was checked by itself at the end of the log, unless its size or its producer forbids it.
 func (l *Log) append(in incoming, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {
 	size := in.batch.Size()
@@ -76,6 +92,10 @@ func (l *Log) append(in incoming, epoch kafka.LeaderEpoch, now kafka.Timestamp) 
 	switch {
 	case in.marker != nil:
 		if refusal := l.producers.checkMarker(in.marker); refusal != nil {
+			return Appended{Roll: roll}, refusal
+		}
+	case in.coordinator:
+		if refusal := l.producers.checkEpoch(&in.batch); refusal != nil {
 			return Appended{Roll: roll}, refusal
 		}
 	case in.batch.ProducerID >= 0 && l.config.Sabotage != sabotage.SequencesUnchecked:

@@ -14,7 +14,8 @@ type incoming struct {
 	batch        record.Batch       // as the producer sent it; its bytes are shared with the caller
 	maxTimestamp kafka.Timestamp    // what the header will say: the largest CreateTime, or now
 	restamp      bool               // under CreateTime: the header says something else
-	marker       *TransactionMarker // nil for a client's batch
+	marker       *TransactionMarker // nil for a batch of records
+	coordinator  bool               // this broker's coordinator wrote it, no client
 }
 
 // check holds a produce request's bytes against the rules for a batch from a client, in Kafka's

@@ -79,6 +79,25 @@ func (l *Log) Producers() []ProducerState {
 	return list
 }
 
+// Producer gives what the log knows of a producer; known is false where it knows nothing. What it shares must not be changed.
+func (l *Log) Producer(id kafka.ProducerID) (state ProducerState, known bool) {
+	if p := l.producers.get(id); p != nil {
+		return *p, true
+	}
+	return ProducerState{}, false
+}
+
+// IsDuplicate says whether a producer sends one of its last batches again: then an append writes nothing.
+func (l *Log) IsDuplicate(b *record.Batch) bool { return l.producers.duplicate(b) != nil }
+
+// HasOngoingTransaction says whether a producer has a transaction open in this log, in that epoch.
+//
+// Source: UnifiedLog.hasOngoingTransaction.
+func (l *Log) HasOngoingTransaction(id kafka.ProducerID, epoch kafka.ProducerEpoch) bool {
+	p := l.producers.get(id)
+	return p != nil && p.TransactionFirstOffset >= 0 && p.ProducerEpoch == epoch
+}
+
 // ExpireProducers forgets the producers whose last batch or marker is producer.id.expiration.ms old, or
 // older, and gives what was known of them, by id. One with an open transaction stays.
 //
@@ -195,6 +214,18 @@ func (p *producers) duplicate(b *record.Batch) *ProducerBatch {
 	return nil
 }
 
+// checkEpoch refuses a batch whose producer epoch is older than the last one seen.
+//
+// Source: ProducerAppendInfo.checkProducerEpoch.
+func (p *producers) checkEpoch(b *record.Batch) *Refusal {
+	known := p.get(b.ProducerID)
+	if known == nil || b.ProducerEpoch >= known.ProducerEpoch {
+		return nil
+	}
+	return refuse(kerr.InvalidProducerEpoch, "producer id %s has epoch %d, older than the last seen %d",
+		kafka.Thousands(b.ProducerID), b.ProducerEpoch, known.ProducerEpoch)
+}
+
 // check holds a client's batch that is no duplicate against what is known of its producer: its epoch may not
 // be older, a newer one begins with sequence 0, and in the same epoch the sequence follows the last one.
 // Whoever is not known may begin with any sequence.
@@ -205,11 +236,11 @@ func (p *producers) check(b *record.Batch) *Refusal {
 	if known == nil {
 		return nil
 	}
+	if refusal := p.checkEpoch(b); refusal != nil {
+		return refusal
+	}
 	last := known.LastSequence()
 	switch {
-	case b.ProducerEpoch < known.ProducerEpoch:
-		return refuse(kerr.InvalidProducerEpoch, "producer id %s has epoch %d, older than the last seen %d",
-			kafka.Thousands(b.ProducerID), b.ProducerEpoch, known.ProducerEpoch)
 	case b.ProducerEpoch != known.ProducerEpoch && b.BaseSequence != 0:
 		return refuse(kerr.OutOfOrderSequenceNumber, "producer id %s begins epoch %d with sequence %s, a new epoch begins with 0",
 			kafka.Thousands(b.ProducerID), b.ProducerEpoch, kafka.Thousands(b.BaseSequence))
