@@ -81,7 +81,7 @@ func isTurn(b journal.Body) bool {
 		journal.PartitionsTaken, journal.PartitionsRevoked, journal.PartitionsLost, journal.MembershipLost, journal.PollIntervalExceeded,
 		journal.MemberEpochMoved, journal.TargetLearned, journal.LeaveHeartbeatSent,
 		journal.ConsumerClosed, journal.ConsumerFailed, journal.ConsumerCrashed, journal.CommitFailed, journal.ProcessingFailed, journal.DeadLetterSent,
-		journal.OffsetCommitted, journal.SinkFull,
+		journal.OffsetCommitted, journal.TransactionalOffsetPending, journal.TransactionalOffsetsEnded, journal.SinkFull,
 		journal.ConsumerMemberJoined, journal.SubscriptionChanged, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled,
 		journal.SegmentsDeleted, journal.FilesRemoved, journal.LogCleaned, journal.CleaningFailed, journal.LogStartOffsetMoved, journal.PositionReset,
 		journal.StaticMemberAway, journal.StaticMemberReturned, journal.PatternResolved, journal.GroupConverted:

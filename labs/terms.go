@@ -157,4 +157,7 @@ var termOfKind = map[string]string{
 	"StaticMemberReturned":    "static-member",
 	"PatternResolved":         "consumer-protocol",
 	"GroupConverted":          "consumer-protocol",
+
+	"TransactionalOffsetPending": "transaction",
+	"TransactionalOffsetsEnded":  "transaction-marker",
 }

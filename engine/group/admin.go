@@ -12,7 +12,8 @@ import (
 	"loglab/engine/simnet"
 )
 
-// deleteOffsets handles an OffsetDelete: of topics that no member subscribes to.
+// deleteOffsets handles an OffsetDelete: of topics that no member subscribes to. What transactions have pending there
+// goes, too.
 //
 // Source: OffsetMetadataManager.deleteOffsets, ClassicGroup.validateOffsetDelete.
 func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteRequest) {
@@ -51,9 +52,8 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 				s.journal(journal.GroupRequestRefused{
 					API: m.API(), Group: request.Group, From: m.From, Error: kerr.GroupSubscribedToTopic.Message, Why: fmt.Sprintf("members subscribe to %s, so the offset of %s stays", t.Topic, tp),
 				})
-			} else if _, found := find(s.c.offsetsOf(request.Group).latest, tp); found {
-				records = append(records, forget(request.Group, tp, &w))
-				event.Partitions = append(event.Partitions, tp)
+			} else {
+				records = append(records, s.forgetAll(request.Group, tp, &event, &w)...)
 			}
 			topic.Partitions = append(topic.Partitions, part)
 		}
@@ -67,13 +67,30 @@ func (s *step) deleteOffsets(m *simnet.Message, request *kmsg.OffsetDeleteReques
 	s.answerAfter(s.write(records, w), m, response, request.Group)
 }
 
+// forgetAll forgets what is committed and what is pending for a partition, if there is anything, with one tombstone.
+func (s *step) forgetAll(group string, tp kafka.TopicPartition, event *journal.OffsetsRemoved, w *pendingWrite) []coordinator.Record {
+	o := s.c.offsetsOf(group).latest
+	_, found := find(o.committed, tp)
+	if found {
+		event.Partitions = append(event.Partitions, tp)
+	}
+	pending := o.isPending(tp)
+	if pending {
+		event.Pending = append(event.Pending, tp)
+	}
+	if !found && !pending {
+		return nil
+	}
+	return []coordinator.Record{forget(group, tp, w)}
+}
+
 // forget notes that a committed offset is gone and gives its tombstone.
 func forget(group string, tp kafka.TopicPartition, w *pendingWrite) coordinator.Record {
 	w.changes = append(w.changes, change{group: group, entry: committed{tp: tp, forgotten: true}})
 	return Tombstone{Key{Type: TypeOffsetCommit, Group: group, TopicPartition: tp}}.Encode()
 }
 
-// deleteGroups handles a DeleteGroups: groups without members go with their offsets.
+// deleteGroups handles a DeleteGroups: groups without members go with their offsets, pending ones too.
 //
 // Source: GroupCoordinatorShard.deleteGroups, ClassicGroup.validateDeleteGroup.
 func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest) {
@@ -100,11 +117,16 @@ func (s *step) deleteGroups(m *simnet.Message, request *kmsg.DeleteGroupsRequest
 			s.journal(journal.GroupRequestRefused{API: m.API(), Group: id, From: m.From, Error: err.Message, Why: why})
 		} else {
 			event := journal.OffsetsRemoved{Group: id, Why: "the group is deleted"}
-			for _, entry := range s.c.offsetsOf(id).latest {
-				records = append(records, forget(id, entry.tp, &w))
-				event.Partitions = append(event.Partitions, entry.tp)
+			o := s.c.offsetsOf(id).latest
+			for _, entry := range o.committed {
+				records = append(records, s.forgetAll(id, entry.tp, &event, &w)...)
 			}
-			if len(event.Partitions) > 0 {
+			for _, tp := range o.pendingPartitions() {
+				if _, also := find(o.committed, tp); !also {
+					records = append(records, s.forgetAll(id, tp, &event, &w)...)
+				}
+			}
+			if len(event.Partitions)+len(event.Pending) > 0 {
 				s.journal(event)
 			}
 			records = append(records, s.deleteGroup(id, fmt.Sprintf("%s sent DeleteGroups for it", m.From), &w)...)
@@ -249,6 +271,8 @@ func errorResponse(request kmsg.Request, err *kerr.Error) kmsg.Response {
 		return response
 	case *kmsg.OffsetCommitRequest:
 		return commitError(request, err)
+	case *kmsg.TxnOffsetCommitRequest:
+		return asTxnOffsetCommit(commitError(asOffsetCommit(request), err))
 	case *kmsg.OffsetFetchRequest:
 		response := kmsg.NewPtrOffsetFetchResponse()
 		if request.Version < groupsFrom {

@@ -17,13 +17,32 @@ import (
 // groupNotFoundFrom is the version of OffsetCommit from which on a group that there is not has an error of its own.
 const groupNotFoundFrom = 9
 
-// commitOffsets handles an OffsetCommit. The answer waits until the records are written. Topics have their names; a
-// topic's id, if the request has one, is kept beside the offset.
+// offsetCommit is an OffsetCommit, or a TxnOffsetCommit in the same form.
+type offsetCommit struct {
+	*kmsg.OffsetCommitRequest
+	transaction *coordinator.Producer // the producer in whose transaction it is; nil: in none
+}
+
+// namesNobody says whether it has neither member id nor generation nor instance.
+func (q offsetCommit) namesNobody() bool {
+	return q.Generation < 0 && q.MemberID == "" && q.InstanceID == nil
+}
+
+// answer gives the response in the form that the request has.
+func (q offsetCommit) answer(response *kmsg.OffsetCommitResponse) kmsg.Response {
+	if q.transaction != nil {
+		return asTxnOffsetCommit(response)
+	}
+	return response
+}
+
+// commitOffsets handles an OffsetCommit or a TxnOffsetCommit. The answer waits until the records are written. Topics have
+// their names; a topic's id, if the request has one, is kept beside the offset.
 //
-// Source: OffsetMetadataManager.commitOffset.
-func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitRequest) {
+// Source: OffsetMetadataManager.commitOffset and commitTransactionalOffset.
+func (s *step) commitOffsets(m *simnet.Message, request offsetCommit) {
 	refuse := func(err *kerr.Error, why string) {
-		s.refuse(m, errorResponse(request, err), refusal{request.Group, request.MemberID, err, why})
+		s.refuse(m, errorResponse(m.Request, err), refusal{request.Group, request.MemberID, err, why})
 	}
 	if g := s.c.consumerGroup(request.Group); g != nil {
 		s.commitToConsumerGroup(m, request, g)
@@ -33,7 +52,7 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 	var created []string
 	if g == nil {
 		switch {
-		case request.Generation >= 0 && request.Version >= groupNotFoundFrom:
+		case request.Generation >= 0 && request.Version >= groupNotFoundFrom && request.transaction == nil:
 			refuse(kerr.GroupIDNotFound, "there is no such group, and only a client that is no member may make one by a commit")
 			return
 		case request.Generation >= 0:
@@ -47,12 +66,12 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 		refuse(err, why)
 		return
 	}
-	if g.state == Stable || g.state == PreparingRebalance {
+	if request.transaction == nil && (g.state == Stable || g.state == PreparingRebalance) {
 		if k := g.member(request.MemberID); k != nil {
 			s.extendSession(k)
 		}
 	}
-	w := pendingWrite{created: created}
+	w := pendingWrite{created: created, transaction: request.transaction}
 	records, response := s.commitRecords(m, request, g.id, &w)
 	if len(records) == 0 {
 		g.written = g.written || created != nil
@@ -63,8 +82,8 @@ func (s *step) commitOffsets(m *simnet.Message, request *kmsg.OffsetCommitReques
 }
 
 // commitRecords makes a record for each partition, and the response.
-func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitRequest, group string, w *pendingWrite) (records []coordinator.Record, response *kmsg.OffsetCommitResponse) {
-	response = kmsg.NewPtrOffsetCommitResponse()
+func (s *step) commitRecords(m *simnet.Message, request offsetCommit, group string, w *pendingWrite) (records []coordinator.Record, answer kmsg.Response) {
+	response := kmsg.NewPtrOffsetCommitResponse()
 	now := s.at()
 	expires := kafka.NoTimestamp
 	if request.Version >= 2 && request.Version <= 4 && request.RetentionTimeMillis >= 0 {
@@ -97,20 +116,20 @@ func (s *step) commitRecords(m *simnet.Message, request *kmsg.OffsetCommitReques
 		}
 		response.Topics = append(response.Topics, answer)
 	}
-	return records, response
+	return records, request.answer(response)
 }
 
 // commitToConsumerGroup handles a commit to a group of the consumer protocol. It has to name the member epoch in which
 // the member is; it does not extend its session.
 //
 // Source: ConsumerGroup.validateOffsetCommit.
-func (s *step) commitToConsumerGroup(m *simnet.Message, r *kmsg.OffsetCommitRequest, g *consumerGroup) {
+func (s *step) commitToConsumerGroup(m *simnet.Message, r offsetCommit, g *consumerGroup) {
 	err, why := s.validateEpoch(g, r)
 	if err != nil {
-		s.refuse(m, errorResponse(r, err), refusal{r.Group, r.MemberID, err, why})
+		s.refuse(m, errorResponse(m.Request, err), refusal{r.Group, r.MemberID, err, why})
 		return
 	}
-	var w pendingWrite
+	w := pendingWrite{transaction: r.transaction}
 	records, response := s.commitRecords(m, r, g.id, &w)
 	if len(records) == 0 {
 		s.answerAfter(nil, m, response, g.id)
@@ -119,18 +138,27 @@ func (s *step) commitToConsumerGroup(m *simnet.Message, r *kmsg.OffsetCommitRequ
 	s.answerAfter(s.write(records, w), m, response, g.id)
 }
 
-func (s *step) validateEpoch(g *consumerGroup, r *kmsg.OffsetCommitRequest) (*kerr.Error, string) {
+// validateEpoch says whether a group of the consumer protocol takes a commit. One in a transaction may name nobody, and
+// is told of an old epoch by the error of the classic protocol.
+func (s *step) validateEpoch(g *consumerGroup, r offsetCommit) (*kerr.Error, string) {
 	if r.Generation < 0 && len(g.members) == 0 || s.c.config.Sabotage == sabotage.OldCommitsAccepted {
+		return nil, ""
+	}
+	if r.transaction != nil && r.namesNobody() {
 		return nil, ""
 	}
 	k := g.member(r.MemberID)
 	if k == nil {
 		return kerr.UnknownMemberID, "the group has no such member; it is in state " + string(g.state())
 	}
-	if k.classic == nil && r.Version < groupNotFoundFrom {
+	if r.transaction == nil && k.classic == nil && r.Version < groupNotFoundFrom {
 		return kerr.UnsupportedVersion, "a member of the consumer protocol commits by version 9 or above"
 	}
-	return k.sameEpoch(r.Generation)
+	err, why := k.sameEpoch(r.Generation)
+	if r.transaction != nil && err == kerr.StaleMemberEpoch {
+		err = kerr.IllegalGeneration
+	}
+	return err, why
 }
 
 // sameEpoch refuses a request of a member that names another epoch than the one that it is in.
@@ -154,14 +182,17 @@ func (c committed) record(group string) coordinator.Record {
 }
 
 // validateCommit says whether a group takes a commit. It looks at member and generation, not at who was assigned the
-// partition nor whether the offset goes back.
+// partition nor whether the offset goes back. One in a transaction may name nobody, and comes in every state.
 //
 // Source: ClassicGroup.validateOffsetCommit.
-func (s *step) validateCommit(g *group, request *kmsg.OffsetCommitRequest) (*kerr.Error, string) {
+func (s *step) validateCommit(g *group, request offsetCommit) (*kerr.Error, string) {
 	if request.Generation < 0 && g.state == Empty {
 		return nil, ""
 	}
-	if request.Generation < 0 && request.MemberID == "" && request.InstanceID == nil {
+	if request.namesNobody() {
+		if request.transaction != nil {
+			return nil, ""
+		}
 		return kerr.UnknownMemberID, "it names no member, and the group is in state " + string(g.state) + ": without a member id offsets are committed in an empty group only"
 	}
 	if s.c.config.Sabotage == sabotage.OldCommitsAccepted {
@@ -173,14 +204,15 @@ func (s *step) validateCommit(g *group, request *kmsg.OffsetCommitRequest) (*ker
 	if kafka.GenerationID(request.Generation) != g.generation {
 		return kerr.IllegalGeneration, g.otherGeneration(request.Generation)
 	}
-	if g.state == CompletingRebalance {
+	if request.transaction == nil && g.state == CompletingRebalance {
 		return kerr.RebalanceInProgress, "the group is in state CompletingRebalance: who owns which partition is being decided"
 	}
 	return nil, ""
 }
 
 // fetchOffsets handles an OffsetFetch. With RequireStable it is answered once everything is written that was asked
-// for before, and gives that; else it gives what is written now.
+// for before, and gives that, but no offset of a partition for which a transaction has one that is pending. Else it gives
+// what is written now.
 //
 // Source: GroupCoordinatorService.fetchOffsets, OffsetMetadataManager.fetchOffsets and fetchAllOffsets.
 func (s *step) fetchOffsets(m *simnet.Message, request *kmsg.OffsetFetchRequest) {
@@ -193,7 +225,11 @@ func (s *step) fetchOffsets(m *simnet.Message, request *kmsg.OffsetFetchRequest)
 			answer.ErrorCode = err.Code
 			s.journal(journal.GroupRequestRefused{API: m.API(), Group: asked.Group, Member: kafka.MemberID(orEmpty(asked.MemberID)), From: m.From, Error: err.Message, Why: why})
 		} else {
-			answer.Topics = s.c.fetchGroup(asked, latest)
+			var unstable []kafka.TopicPartition
+			answer.Topics, unstable = s.c.fetchGroup(asked, latest, request.RequireStable)
+			if len(unstable) > 0 {
+				s.tellUnstable(m, asked, unstable)
+			}
 		}
 		if request.Version < groupsFrom {
 			response.Topics = oneGroup(answer.Topics)
@@ -267,45 +303,55 @@ func oneGroup(topics []kmsg.OffsetFetchResponseGroupTopic) []kmsg.OffsetFetchRes
 	return list
 }
 
-// fetchGroup gives the committed offsets that are asked for, or all if no topics are named.
-func (c *Coordinator) fetchGroup(asked kmsg.OffsetFetchRequestGroup, latest bool) []kmsg.OffsetFetchResponseGroupTopic {
-	var list []committed
+// fetchGroup gives the committed offsets that are asked for, or all if no topics are named. Stable says that those are
+// left out for whose partitions something is pending; unstable lists them.
+func (c *Coordinator) fetchGroup(asked kmsg.OffsetFetchRequestGroup, latest, stable bool) (topics []kmsg.OffsetFetchResponseGroupTopic, unstable []kafka.TopicPartition) {
 	o := c.offsetsOf(asked.Group)
-	switch {
-	case latest && (c.group(asked.Group) != nil || c.consumerGroup(asked.Group) != nil):
-		list = o.latest
-	case !latest && (c.shown(asked.Group) != nil || c.shownConsumer(asked.Group) != nil):
-		list = o.visible
+	state := o.visible
+	known := c.shown(asked.Group) != nil || c.shownConsumer(asked.Group) != nil
+	if latest {
+		state = o.latest
+		known = c.group(asked.Group) != nil || c.consumerGroup(asked.Group) != nil
 	}
-	if asked.Topics == nil {
-		return allOffsets(list)
+	if !known {
+		state = offsetState{}
 	}
-	topics := make([]kmsg.OffsetFetchResponseGroupTopic, 0, len(asked.Topics))
-	for _, t := range asked.Topics {
+	topics = []kmsg.OffsetFetchResponseGroupTopic{}
+	for _, t := range askedTopics(asked, state) {
 		topic := kmsg.NewOffsetFetchResponseGroupTopic()
 		topic.Topic, topic.TopicID = t.Topic, t.TopicID
 		for _, p := range t.Partitions {
-			entry, found := find(list, kafka.TopicPartition{Topic: t.Topic, Partition: kafka.Partition(p)})
+			tp := kafka.TopicPartition{Topic: t.Topic, Partition: kafka.Partition(p)}
+			entry, found := find(state.committed, tp)
 			if found && entry.topicID != [16]byte{} && t.TopicID != [16]byte{} && entry.topicID != t.TopicID {
 				found = false // of a topic that had this name before
 			}
-			topic.Partitions = append(topic.Partitions, fetched(p, entry, found))
+			pending := stable && state.isPending(tp)
+			part := fetched(p, entry, found && !pending)
+			if pending {
+				part.ErrorCode = kerr.UnstableOffsetCommit.Code
+				unstable = append(unstable, tp)
+			}
+			topic.Partitions = append(topic.Partitions, part)
 		}
 		topics = append(topics, topic)
 	}
-	return topics
+	return topics, unstable
 }
 
-func allOffsets(list []committed) []kmsg.OffsetFetchResponseGroupTopic {
-	topics := []kmsg.OffsetFetchResponseGroupTopic{}
-	for _, entry := range list {
-		if len(topics) == 0 || topics[len(topics)-1].Topic != entry.tp.Topic {
-			topic := kmsg.NewOffsetFetchResponseGroupTopic()
+// askedTopics gives the topics that are asked for; if none are named, those with committed offsets.
+func askedTopics(asked kmsg.OffsetFetchRequestGroup, state offsetState) (topics []kmsg.OffsetFetchRequestGroupTopic) {
+	if asked.Topics != nil {
+		return asked.Topics
+	}
+	for _, entry := range state.committed {
+		if n := len(topics); n == 0 || topics[n-1].Topic != entry.tp.Topic {
+			topic := kmsg.NewOffsetFetchRequestGroupTopic()
 			topic.Topic = entry.tp.Topic
 			topics = append(topics, topic)
 		}
 		last := &topics[len(topics)-1]
-		last.Partitions = append(last.Partitions, fetched(int32(entry.tp.Partition), entry, true))
+		last.Partitions = append(last.Partitions, int32(entry.tp.Partition))
 	}
 	return topics
 }

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -302,7 +303,7 @@ func TestLoadConsumerGroup(t *testing.T) {
 	fresh := New(r.config, r.c.rnd)
 	fresh.Publish(image)
 	var j journal.Journal
-	fresh.Load(now, inLog(r.log...), 0, &j)
+	fresh.Load(now, slices.Values(r.log), 0, &j)
 	after := fresh.View()[0]
 	for i := range after.Members {
 		if after.Members[i].SessionEnds != 65_000 {

@@ -29,6 +29,7 @@ type Coordinator struct {
 	offsets []offsets // by group
 	writes  []pendingWrite
 	lastID  uint64 // of a write
+	records uint64 // of offsets, read and written
 
 	resigned bool
 	started  bool         // the check of what has expired is set
@@ -147,7 +148,9 @@ func (c *Coordinator) Receive(now kafka.Millis, m *simnet.Message, cause uint64,
 	case *kmsg.ConsumerGroupHeartbeatRequest:
 		s.consumerHeartbeat(m, request)
 	case *kmsg.OffsetCommitRequest:
-		s.commitOffsets(m, request)
+		s.commitOffsets(m, offsetCommit{OffsetCommitRequest: request})
+	case *kmsg.TxnOffsetCommitRequest:
+		s.commitInTransaction(m, request)
 	case *kmsg.OffsetFetchRequest:
 		s.fetchOffsets(m, request)
 	case *kmsg.OffsetDeleteRequest:
@@ -219,29 +222,4 @@ func (s *step) create(id string) *group {
 // transition changes a group's state.
 func (s *step) transition(g *group, to State) {
 	g.previous, g.state, g.since = g.state, to, s.at()
-}
-
-func (c *Coordinator) offsetsIndex(group string) (int, bool) {
-	return slices.BinarySearchFunc(c.offsets, group, func(o offsets, group string) int { return strings.Compare(o.group, group) })
-}
-
-// offsetsOf gives the committed offsets of a group; the zero value: none.
-func (c *Coordinator) offsetsOf(group string) offsets {
-	if i, found := c.offsetsIndex(group); found {
-		return c.offsets[i]
-	}
-	return offsets{group: group}
-}
-
-func (c *Coordinator) setOffsets(o offsets) {
-	i, found := c.offsetsIndex(o.group)
-	gone := len(o.latest) == 0 && len(o.visible) == 0
-	switch {
-	case found && gone:
-		c.offsets = slices.Delete(c.offsets, i, i+1)
-	case found:
-		c.offsets[i] = o
-	case !gone:
-		c.offsets = slices.Insert(c.offsets, i, o)
-	}
 }

@@ -6,8 +6,8 @@
 // broker that leads the partition appends the records and sends the answers. A coordinator never sends and never
 // writes by itself. What it holds is the replay of its partition's log: [Coordinator.Load] builds it from there.
 //
-// It serves JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ConsumerGroupHeartbeat, OffsetCommit, OffsetFetch, OffsetDelete,
-// DescribeGroups, ConsumerGroupDescribe and DeleteGroups.
+// It serves JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ConsumerGroupHeartbeat, OffsetCommit, TxnOffsetCommit,
+// OffsetFetch, OffsetDelete, DescribeGroups, ConsumerGroupDescribe and DeleteGroups.
 //
 // The states of a classic group are Empty, PreparingRebalance (the join phase), CompletingRebalance (the leader divides
 // the partitions) and Stable; see state.go, join.go, rebalance.go, sync.go.
@@ -33,8 +33,7 @@
 //
 // Simplified: a client's client.id and its address are the name of its node, the address as "/c1".
 //
-// Simplified: share and streams groups, and offsets committed in transactions are not coordinated. Their records are
-// passed over.
+// Simplified: share and streams groups are not coordinated. Their records are passed over.
 //
 // Simplified: of server assignors that equally many members ask for, uniform is taken; Kafka takes the one that its hash
 // table has first.

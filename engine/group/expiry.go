@@ -85,18 +85,19 @@ func (c *Coordinator) isEmpty(id string) bool {
 	return c.group(id).state == Empty
 }
 
-// removeExpired writes tombstones for what has expired, and for empty groups that have no offset left.
+// removeExpired writes tombstones for what has expired, and for empty groups that have no offset left. While a
+// transaction has an offset pending, neither the partition's offset nor the group goes.
 //
 // Source: GroupCoordinatorShard.cleanupGroupMetadata.
 func (s *step) removeExpired() {
 	var w pendingWrite
 	var records []coordinator.Record
 	for _, id := range s.c.ids() {
-		list := s.c.offsetsOf(id).latest
+		o := s.c.offsetsOf(id).latest
 		var event journal.OffsetsRemoved
-		for _, entry := range list {
+		for _, entry := range o.committed {
 			at, why, never := s.c.expiresOf(id, entry)
-			if never || s.at() < at {
+			if never || s.at() < at || o.isPending(entry.tp) {
 				continue
 			}
 			records = append(records, forget(id, entry.tp, &w))
@@ -106,7 +107,7 @@ func (s *step) removeExpired() {
 		if len(event.Partitions) > 0 {
 			s.journal(event)
 		}
-		if len(event.Partitions) == len(list) && s.c.isEmpty(id) {
+		if len(event.Partitions) == len(o.committed) && len(o.pending) == 0 && s.c.isEmpty(id) {
 			records = append(records, s.deleteGroup(id, "it has no members and no committed offset", &w)...)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
+	"loglab/engine/record"
 	"loglab/engine/simnet"
 )
 
@@ -25,7 +26,7 @@ type run struct {
 	config    *Config
 	j         journal.Journal
 	now       kafka.Millis
-	log       []coordinator.Record // appended
+	log       []coordinator.Logged // appended
 	durable   int                  // of them on every in-sync replica
 	inFlight  []flight
 	delay     kafka.Millis
@@ -60,8 +61,8 @@ func (r *run) perform(e coordinator.Effects) {
 	r.t.Helper()
 	var refused []uint64
 	for _, w := range e.Writes {
-		if len(w.Records) == 0 {
-			r.t.Fatalf("write %d has no records", w.ID)
+		if len(w.Records) > 0 == (w.Marker != nil) || w.Marker != nil && w.Transaction != nil {
+			r.t.Fatalf("write %d has %d records, marker %v, transaction %v", w.ID, len(w.Records), w.Marker, w.Transaction)
 		}
 		if r.fail != nil && r.fail != kerr.RequestTimedOut {
 			if r.late {
@@ -71,7 +72,7 @@ func (r *run) perform(e coordinator.Effects) {
 			refused = append(refused, w.ID)
 			continue
 		}
-		r.log = append(r.log, w.Records...)
+		r.log = append(r.log, logged(w)...)
 		r.inFlight = append(r.inFlight, flight{w.ID, r.now + r.delay, len(r.log), nil})
 	}
 	for _, a := range e.Answers {
@@ -130,8 +131,11 @@ func (r *run) send(from kafka.NodeID, request kmsg.Request) *simnet.Message {
 	r.t.Helper()
 	if request.GetVersion() == 0 {
 		version := request.MaxVersion()
-		if _, ok := request.(*kmsg.OffsetCommitRequest); ok {
+		switch request.(type) {
+		case *kmsg.OffsetCommitRequest:
 			version = 9
+		case *kmsg.TxnOffsetCommitRequest:
+			version = 5
 		}
 		request.SetVersion(version)
 	}
@@ -166,6 +170,8 @@ func (r *run) code(m *simnet.Message) string {
 		}
 		return errorName(a.ErrorCode)
 	case *kmsg.OffsetCommitResponse:
+		return errorName(a.Topics[0].Partitions[0].ErrorCode)
+	case *kmsg.TxnOffsetCommitResponse:
 		return errorName(a.Topics[0].Partitions[0].ErrorCode)
 	case *kmsg.OffsetFetchResponse:
 		return errorName(a.Groups[0].ErrorCode)
@@ -404,6 +410,25 @@ func (r *run) dump() string {
 		text += fmt.Sprintln(e.Line())
 	}
 	return text
+}
+
+// logged is what a write leaves in the log.
+func logged(w coordinator.Write) (list []coordinator.Logged) {
+	if w.Marker != nil {
+		end := coordinator.Aborted
+		if w.Marker.Type == record.Commit {
+			end = coordinator.Committed
+		}
+		return []coordinator.Logged{{Transactional: true, Producer: w.Marker.ProducerID, End: end}}
+	}
+	for _, r := range w.Records {
+		l := coordinator.Logged{Record: r}
+		if w.Transaction != nil {
+			l.Transactional, l.Producer = true, w.Transaction.ID
+		}
+		list = append(list, l)
+	}
+	return list
 }
 
 // inLog is a log of records that are in no transaction.

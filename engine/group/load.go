@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -13,7 +14,8 @@ import (
 )
 
 // Load replays the partition's log, oldest record first, and starts the sessions of the members found there. A record
-// that cannot be read, or is of a kind that this package does not know, is passed over.
+// that cannot be read, or is of a kind that this package does not know, is passed over. Offsets of a transaction are
+// pending until the log has its end.
 //
 // Source: GroupCoordinatorShard.replay, GroupMetadataManager.onLoaded.
 func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[coordinator.Logged], cause uint64, j *journal.Journal) coordinator.Effects {
@@ -21,12 +23,20 @@ func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[coordinator.Logged
 	event := journal.GroupsLoaded{}
 	for r := range records {
 		event.Records++
+		if r.End != coordinator.NotEnded {
+			s.replayEnd(r.Producer, r.End == coordinator.Committed)
+			continue
+		}
 		key, err := DecodeKey(r.Key)
 		if err != nil {
 			continue
 		}
+		var in *coordinator.Producer
+		if r.Transactional {
+			in = &coordinator.Producer{ID: r.Producer}
+		}
 		if value, err := DecodeValue(key, r.Value); err == nil {
-			s.replay(value)
+			s.replay(value, in)
 		}
 	}
 	event.Groups = len(c.groups) + len(c.slots)
@@ -47,7 +57,8 @@ func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[coordinator.Logged
 		}
 	}
 	for _, o := range c.offsets {
-		event.Offsets += len(o.visible)
+		event.Offsets += len(o.visible.committed)
+		event.Pending += len(o.visible.pending)
 	}
 	s.then(event)
 	loaded := s.cause
@@ -60,7 +71,8 @@ func (c *Coordinator) Load(now kafka.Millis, records iter.Seq[coordinator.Logged
 	return s.end()
 }
 
-func (s *step) replay(value Value) {
+// replay takes in what a record says; in is the producer in whose transaction it is, nil: it is in none.
+func (s *step) replay(value Value, in *coordinator.Producer) {
 	if ofConsumerProtocol(value.key()) {
 		s.replayConsumer(value)
 		return
@@ -73,7 +85,7 @@ func (s *step) replay(value Value) {
 		s.replayOffset(v.Group, committed{
 			tp: v.TopicPartition, offset: v.Offset, epoch: max(v.LeaderEpoch, kafka.NoLeaderEpoch), metadata: v.Metadata,
 			at: v.CommitTimestamp, expires: v.ExpireTimestamp, topicID: v.TopicID,
-		})
+		}, in)
 	case GroupMetadataRecord:
 		s.c.put(replayGroup(v))
 	case Tombstone:
@@ -82,7 +94,7 @@ func (s *step) replay(value Value) {
 			return
 		}
 		if v.Key.Type == TypeOffsetCommit || v.Key.Type == TypeOffsetCommitOld {
-			s.replayOffset(v.Key.Group, committed{tp: v.Key.TopicPartition, forgotten: true})
+			s.replayOffset(v.Key.Group, committed{tp: v.Key.TopicPartition, forgotten: true}, in)
 		}
 	}
 }
@@ -100,11 +112,20 @@ func (s *step) replayConsumer(value Value) {
 	s.c.closeSlots()
 }
 
-func (s *step) replayOffset(group string, entry committed) {
+func (s *step) replayOffset(group string, entry committed, in *coordinator.Producer) {
 	o := s.c.offsetsOf(group)
-	o.latest = with(o.latest, entry)
+	o.latest = o.latest.with(s.c.numbered(entry), in)
 	o.visible = o.latest
 	s.c.setOffsets(o)
+}
+
+// replayEnd takes in the end of a transaction.
+func (s *step) replayEnd(producer kafka.ProducerID, commits bool) {
+	for _, o := range slices.Clone(s.c.offsets) {
+		o.latest, _ = o.latest.ended(producer, commits)
+		o.visible = o.latest
+		s.c.setOffsets(o)
+	}
 }
 
 // replayGroup makes a group of its record. Of each member's assignors only the chosen one is known.

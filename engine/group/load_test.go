@@ -1,6 +1,7 @@
 package group
 
 import (
+	"iter"
 	"slices"
 	"testing"
 
@@ -11,11 +12,11 @@ import (
 	"loglab/engine/simnet"
 )
 
-// loaded is a coordinator that has read records.
-func loaded(config *Config, now kafka.Millis, records []coordinator.Record) (*Coordinator, *journal.Journal, coordinator.Effects) {
+// loaded is a coordinator that has read a log.
+func loaded(config *Config, now kafka.Millis, log iter.Seq[coordinator.Logged]) (*Coordinator, *journal.Journal, coordinator.Effects) {
 	c := New(config, prng.New(2).Split("group"))
 	var j journal.Journal
-	e := c.Load(now, inLog(records...), 0, &j)
+	e := c.Load(now, log, 0, &j)
 	return c, &j, e
 }
 
@@ -30,7 +31,7 @@ func TestLoad(t *testing.T) {
 	r.now = 20_000
 	r.perform(r.c.Resign(r.now, 0, &r.j))
 	var e coordinator.Effects
-	r.c, _, e = loaded(r.config, r.now, r.log)
+	r.c, _, e = loaded(r.config, r.now, slices.Values(r.log))
 	r.perform(e)
 	after := r.view("g")
 	if after.State != Stable || after.Generation != 1 || after.Leader != before.Leader || after.Protocol != "range" || len(after.Members) != 2 ||
@@ -66,7 +67,7 @@ func TestLoadPassesOver(t *testing.T) {
 		GroupMetadataRecord{Group: "k", Generation: 3}.Encode(),
 		Tombstone{Key{Type: TypeGroupMetadata, Group: "k"}}.Encode(),
 	}
-	c, j, _ := loaded(&config, 0, records)
+	c, j, _ := loaded(&config, 0, inLog(records...))
 	views := c.View()
 	if len(views) != 2 || views[0].ID != "g" || views[0].Offsets[0].Offset != 5 || views[1].ID != "h" || len(views[1].Offsets) != 0 {
 		t.Errorf("%+v", views)
@@ -84,7 +85,7 @@ func TestLoadOverCapacity(t *testing.T) {
 	r.form(cs...)
 	config := *r.config
 	config.MaxSize = 2
-	r.c, _, _ = loaded(&config, r.now, r.log)
+	r.c, _, _ = loaded(&config, r.now, slices.Values(r.log))
 	r.want(PreparingRebalance, 1)
 	r.wantCode(r.joins(cs[0]), "waits")
 	r.wantCode(r.joins(cs[1]), "waits")

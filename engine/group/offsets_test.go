@@ -121,8 +121,8 @@ func TestCommitGoesBack(t *testing.T) {
 		t.Errorf("committed is %d, want 6", got)
 	}
 	want := []journal.OffsetCommitted{
-		{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "orders", Partition: 1}, Offset: 8, Before: -1, Member: kafka.MemberID(c2.member), Generation: 1},
-		{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "orders", Partition: 1}, Offset: 6, Before: 8, Member: kafka.MemberID(c1.member), Generation: 1},
+		{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "orders", Partition: 1}, Offset: 8, Before: -1, Member: kafka.MemberID(c2.member), Generation: 1, Producer: -1},
+		{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "orders", Partition: 1}, Offset: 6, Before: 8, Member: kafka.MemberID(c1.member), Generation: 1, Producer: -1},
 	}
 	if diff := cmp.Diff(want, events[journal.OffsetCommitted](r)); diff != "" {
 		t.Error(diff)
@@ -496,7 +496,7 @@ func TestRetentionInTheRequest(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	var e coordinator.Effects
-	r.c, _, e = loaded(r.config, 0, r.log)
+	r.c, _, e = loaded(r.config, 0, slices.Values(r.log))
 	r.perform(e)
 	if o := r.view("g").Offsets[0]; o.ExpiresAt != wallStart+1000 {
 		t.Errorf("loaded: %+v", o)

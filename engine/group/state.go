@@ -3,7 +3,6 @@ package group
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -357,58 +356,4 @@ func (g *group) record(assignment func(*member) []byte) GroupMetadataRecord {
 		})
 	}
 	return r
-}
-
-// committed is a committed offset.
-type committed struct {
-	tp        kafka.TopicPartition
-	offset    kafka.Offset
-	epoch     kafka.LeaderEpoch
-	metadata  string
-	at        kafka.Timestamp
-	expires   kafka.Timestamp // of an old record that says so; else -1
-	topicID   [16]byte
-	forgotten bool // there is none: a tombstone, in a change only
-}
-
-// offsets are the committed offsets of one group, sorted. The slices are replaced, never written.
-type offsets struct {
-	group   string
-	latest  []committed // with what is being written
-	visible []committed // what is written
-}
-
-// with gives the list with one change made.
-func with(list []committed, change committed) []committed {
-	i, found := slices.BinarySearchFunc(list, change.tp, compareCommitted)
-	switch {
-	case change.forgotten && !found:
-		return list
-	case change.forgotten && len(list) == 1:
-		return nil
-	}
-	n := make([]committed, 0, len(list)+1)
-	n = append(n, list[:i]...)
-	if !change.forgotten {
-		n = append(n, change)
-	}
-	if found {
-		i++
-	}
-	return append(n, list[i:]...)
-}
-
-func compareCommitted(c committed, tp kafka.TopicPartition) int {
-	if order := strings.Compare(c.tp.Topic, tp.Topic); order != 0 {
-		return order
-	}
-	return int(c.tp.Partition) - int(tp.Partition)
-}
-
-func find(list []committed, tp kafka.TopicPartition) (committed, bool) {
-	i, found := slices.BinarySearchFunc(list, tp, compareCommitted)
-	if !found {
-		return committed{}, false
-	}
-	return list[i], true
 }

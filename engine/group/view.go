@@ -25,6 +25,10 @@ type GroupView struct {
 	SyncEnds     kafka.Millis   // who has not sent SyncGroup then is removed; 0: nobody is awaited
 	Offsets      []OffsetView   // that are written, by topic and partition
 
+	// PendingOffsets were committed in transactions that have not ended, and are written; by topic and partition, then by
+	// producer id.
+	PendingOffsets []PendingOffsetView
+
 	// Of a group of the consumer protocol.
 	Epoch           kafka.GroupEpoch // the group epoch
 	AssignmentEpoch kafka.GroupEpoch // the group epoch for which the target assignment was made
@@ -80,13 +84,23 @@ type OffsetView struct {
 	ExpiresAt      kafka.Timestamp // at the first check then or after; 0 if it does not
 }
 
+// PendingOffsetView is an offset that was committed in a transaction and becomes the committed one when that is committed.
+type PendingOffsetView struct {
+	kafka.TopicPartition
+	Offset      kafka.Offset      `json:"offset"`      // the next record to read
+	ProducerID  kafka.ProducerID  `json:"producer_id"` // whose transaction it is
+	LeaderEpoch kafka.LeaderEpoch `json:"leader_epoch"`
+	Metadata    string            `json:"metadata"`
+	WrittenAt   kafka.Timestamp   `json:"written_at"`
+}
+
 // View gives the groups by id.
 func (c *Coordinator) View() []GroupView {
 	views := make([]GroupView, 0, len(c.groups)+len(c.slots))
 	for _, sl := range c.slots {
 		if sl.visible != nil {
 			v := c.viewConsumers(sl)
-			v.Offsets = c.viewOffsets(sl.id)
+			v.Offsets, v.PendingOffsets = c.viewOffsets(sl.id)
 			views = append(views, v)
 		}
 	}
@@ -107,31 +121,34 @@ func (c *Coordinator) View() []GroupView {
 		for _, p := range g.pending {
 			v.Pending = append(v.Pending, PendingView{kafka.MemberID(p.id), kafka.NodeID(p.client), p.expires})
 		}
-		v.Offsets = c.viewOffsets(g.id)
+		v.Offsets, v.PendingOffsets = c.viewOffsets(g.id)
 		views = append(views, v)
 	}
 	slices.SortFunc(views, func(a, b GroupView) int { return strings.Compare(a.ID, b.ID) })
 	return views
 }
 
-// viewOffsets gives the committed offsets of a group.
-func (c *Coordinator) viewOffsets(id string) (views []OffsetView) {
-	list := c.offsetsOf(id).visible
+// viewOffsets gives the committed offsets of a group, and the pending ones.
+func (c *Coordinator) viewOffsets(id string) (views []OffsetView, pending []PendingOffsetView) {
+	state := c.offsetsOf(id).visible
 	if c.showsEarly() {
-		list = c.offsetsOf(id).latest
+		state = c.offsetsOf(id).latest
 	}
-	for _, entry := range list {
+	for _, p := range state.pending {
+		pending = append(pending, PendingOffsetView{p.tp, p.offset, p.producer, p.epoch, p.metadata, p.at})
+	}
+	for _, entry := range state.committed {
 		o := OffsetView{
 			TopicPartition: entry.tp, Offset: entry.offset, LeaderEpoch: entry.epoch, Metadata: entry.metadata, CommittedAt: entry.at,
 		}
 		if c.group(id) != nil || c.consumerGroup(id) != nil {
-			if at, _, never := c.expiresOf(id, entry); !never {
+			if at, _, never := c.expiresOf(id, entry); !never && !state.isPending(entry.tp) {
 				o.Expires, o.ExpiresAt = true, at
 			}
 		}
 		views = append(views, o)
 	}
-	return views
+	return views, pending
 }
 
 // viewConsumers gives a group of the consumer protocol, as it is written.

@@ -12,6 +12,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
+	"loglab/engine/storage"
 )
 
 // pendingWrite is a write of which nobody has told yet what became of it. What its records say is in force at once
@@ -28,6 +29,9 @@ type pendingWrite struct {
 
 	replayed []replayed    // of groups of the consumer protocol
 	retry    *retriedTimer // that led to it; nil: none; never written
+
+	transaction *coordinator.Producer      // in whose transaction the records are; nil: in none; never written
+	marker      *storage.TransactionMarker // that ends a transaction; nil: there are records; never written
 }
 
 // change is a committed offset, or that it is gone.
@@ -77,16 +81,15 @@ type staticReturn struct {
 	rebalanceTimeout               kafka.Millis
 }
 
-// write wants records appended.
+// write wants records appended, or a marker.
 func (s *step) write(records []coordinator.Record, w pendingWrite) *pendingWrite {
 	s.c.lastID++
 	w.id = s.c.lastID
-	for _, ch := range w.changes {
-		o := s.c.offsetsOf(ch.group)
-		o.latest = with(o.latest, ch.entry)
-		s.c.setOffsets(o)
+	for i := range w.changes {
+		w.changes[i].entry = s.c.numbered(w.changes[i].entry)
 	}
-	s.effects.Writes = append(s.effects.Writes, coordinator.Write{ID: w.id, Records: records, Cause: s.cause})
+	s.c.hold(w)
+	s.effects.Writes = append(s.effects.Writes, coordinator.Write{ID: w.id, Records: records, Cause: s.cause, Transaction: w.transaction, Marker: w.marker})
 	s.c.writes = append(s.c.writes, w)
 	return &s.c.writes[len(s.c.writes)-1]
 }
@@ -196,21 +199,7 @@ func (s *step) written(w pendingWrite) {
 		}
 	}
 	s.c.makeVisible(w)
-	cause := s.cause
-	for _, ch := range w.changes {
-		o := s.c.offsetsOf(ch.group)
-		before := kafka.NoOffset
-		if old, found := find(o.visible, ch.entry.tp); found {
-			before = old.offset
-		}
-		o.visible = with(o.visible, ch.entry)
-		s.c.setOffsets(o)
-		if !ch.entry.forgotten {
-			cause = s.journal(journal.OffsetCommitted{
-				Group: ch.group, TopicPartition: ch.entry.tp, Offset: ch.entry.offset, Before: before, Member: kafka.MemberID(ch.member), Generation: ch.generation,
-			})
-		}
-	}
+	cause := s.showOffsets(w)
 	for _, d := range w.waiting {
 		s.cause = cause
 		s.succeeded(d)
@@ -244,17 +233,8 @@ func (s *step) undo(w pendingWrite) (orphans []*group) {
 	if w.retry != nil {
 		s.retryTimer(w.retry)
 	}
-	for _, ch := range w.changes {
-		o := s.c.offsetsOf(ch.group)
-		o.latest = o.visible
-		for _, other := range s.c.writes {
-			for _, later := range other.changes {
-				if later.group == ch.group {
-					o.latest = with(o.latest, later.entry)
-				}
-			}
-		}
-		s.c.setOffsets(o)
+	if len(w.changes) > 0 || w.marker != nil {
+		s.c.holdAnew()
 	}
 	for _, g := range w.removed {
 		if later := s.c.group(g.id); later != nil {
@@ -406,6 +386,8 @@ func memberIn(request kmsg.Request) string {
 	case *kmsg.HeartbeatRequest:
 		return request.MemberID
 	case *kmsg.OffsetCommitRequest:
+		return request.MemberID
+	case *kmsg.TxnOffsetCommitRequest:
 		return request.MemberID
 	case *kmsg.ConsumerGroupHeartbeatRequest:
 		return request.MemberID

@@ -25,6 +25,7 @@ var kinds = [...]Body{
 	CrashArmed{}, ConsumerCrashed{}, SinkFull{}, PositionMoved{}, OffsetsReset{}, ResetRefused{}, ResetFailed{},
 	MemberIDGiven{}, MemberJoined{}, RebalanceStarted{}, InitialDelayExtended{}, JoinPhaseEnded{}, JoinPhaseProlonged{}, SyncGroupParked{},
 	GroupStable{}, GroupEmpty{}, MemberRemoved{}, StaticMemberReplaced{}, GroupRequestRefused{}, OffsetCommitted{}, OffsetsRemoved{}, GroupDeleted{},
+	TransactionalOffsetPending{}, TransactionalOffsetsEnded{},
 	GroupsLoaded{}, CoordinatorResigned{},
 	ConsumerMemberJoined{}, SubscriptionChanged{}, GroupEpochBumped{}, TargetAssigned{}, MemberReconciled{}, StaticMemberAway{}, StaticMemberReturned{},
 	PatternResolved{}, GroupConverted{},
