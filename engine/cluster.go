@@ -126,6 +126,13 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
 		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
 		config.InUse, config.OffsetsTopicReplicationFactor = c.spec.internalPartitions(), s.Groups.OffsetsReplicationFactor
+		config.TransactionsTopicReplicationFactor, config.TransactionsTopicMinISR = s.Transactions.ReplicationFactor, s.Transactions.MinISR
+		if s.Transactions.Version > 0 {
+			config.Txn.TransactionVersion = s.Transactions.Version
+		}
+		if s.Transactions.AbortInterval > 0 {
+			config.Txn.AbortInterval = s.Transactions.AbortInterval
+		}
 		config.RetentionCheckInterval, config.CleanerBackoff = s.Logs.RetentionCheckInterval, s.Logs.CleanerBackoff
 		if s.MetadataFetchWait > 0 {
 			config.MetadataFetchWait = s.MetadataFetchWait

@@ -72,6 +72,7 @@ type ClusterSpec struct {
 	// 500 ms. News are answered at once in any case: a long one only saves messages where nothing happens for hours.
 	MetadataFetchWait kafka.Millis
 	Groups            GroupSettings
+	Transactions      TransactionSettings
 	Logs              LogSettings
 }
 
@@ -102,8 +103,16 @@ type GroupSettings struct {
 	ConsumerHeartbeatInterval kafka.Millis // group.consumer.heartbeat.interval.ms; 0: the default
 }
 
-// DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2, but for
-// offsets.topic.replication.factor where there are fewer than three.
+// TransactionSettings are the brokers' settings of transactions. The zero value is for a run without any.
+type TransactionSettings struct {
+	ReplicationFactor int          // transaction.state.log.replication.factor
+	MinISR            int          // transaction.state.log.min.isr
+	Version           int16        // transaction.version, a feature of the cluster; 0: the default, 2
+	AbortInterval     kafka.Millis // transaction.abort.timed.out.transaction.cleanup.interval.ms; 0: the default
+}
+
+// DefaultCluster gives a cluster of that many brokers with the defaults of Kafka 4.2, but for the replication factors of
+// __consumer_offsets and __transaction_state where there are fewer than three.
 func DefaultCluster(brokers int) ClusterSpec {
 	defaults := group.DefaultConfig()
 	return ClusterSpec{
@@ -112,6 +121,7 @@ func DefaultCluster(brokers int) ClusterSpec {
 			OffsetsReplicationFactor: min(brokers, 3), InitialRebalanceDelay: defaults.InitialRebalanceDelay,
 			OffsetsRetention: defaults.OffsetsRetention, RetentionCheckInterval: defaults.RetentionCheckInterval,
 		},
+		Transactions: TransactionSettings{ReplicationFactor: min(brokers, 3), MinISR: min(brokers, 2)},
 	}
 }
 

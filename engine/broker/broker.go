@@ -51,7 +51,7 @@ type process struct {
 	coordinatorWrites []coordinatorWrite  // appended, not on every in-sync replica, in order
 	parkedMarkers     []parkedMarkers     // in the order they came
 	verifications     []verification      // in the order they began; never written
-	registrations     []registration      // in the order they came
+	additions         []addition          // writes that wait for a transaction coordinator, in the order they came
 	outgoing          []outgoingMarker    // that leaders have still to write, in the order coordinators wanted them
 	markerCalls       []call              // WriteTxnMarkers under way, at most one to a leader
 	errands           []errand            // requests that coordinators have in parts, in the order they came
@@ -90,9 +90,7 @@ func New(config Config) *Broker {
 	b.groups = &groups
 	txns := config.Txn
 	txns.Node, txns.Start, txns.Sabotage = b.node, config.Start, config.Sabotage
-	txns.OffsetsPartition = func(id string) kafka.TopicPartition {
-		return kafka.TopicPartition{Topic: group.Topic, Partition: group.PartitionFor(id, config.OffsetsTopicPartitions)}
-	}
+	txns.OffsetsPartitions = config.OffsetsTopicPartitions
 	b.txns = &txns
 	b.state = Down
 	return b
@@ -180,7 +178,7 @@ func (b *Broker) serveGroups(t *turn, m *simnet.Message, cause uint64) bool {
 	case *kmsg.OffsetDeleteRequest:
 		b.coordinate(t, m, request.Group, cause)
 	case *kmsg.TxnOffsetCommitRequest:
-		if !b.registerCommit(t, m, request, cause) {
+		if !b.addForCommit(t, m, request, cause) {
 			b.coordinate(t, m, request.Group, cause)
 		}
 	case *kmsg.OffsetCommitRequest:
@@ -234,8 +232,8 @@ func (b *Broker) takeResponse(t *turn, m *simnet.Message, cause uint64) {
 	case *kmsg.CreateTopicsResponse:
 		b.topicCreated(t, response, cause)
 	case *kmsg.AddPartitionsToTxnResponse:
-		at := slices.IndexFunc(b.registrations, func(r registration) bool { return r.asked == answered.correlation })
-		b.registrationAnswered(t, at, response, cause)
+		at := slices.IndexFunc(b.additions, func(a addition) bool { return a.asked == answered.correlation })
+		b.additionAnswered(t, at, response, cause)
 	case *kmsg.WriteTxnMarkersResponse:
 		b.markersAnswered(t, answered.correlation, response, cause)
 	case *kmsg.ListOffsetsResponse:
@@ -262,7 +260,7 @@ func (b *Broker) ask(t *turn) {
 	for i := range b.fetchers {
 		b.fetchFrom(t, &b.fetchers[i])
 	}
-	b.askForRegistrations(t)
+	b.askForAdditions(t)
 	b.sendMarkers(t)
 }
 
@@ -300,7 +298,7 @@ func (b *Broker) NextDue() (due kafka.Millis, ok bool) {
 	if !b.Up() {
 		return 0, false
 	}
-	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.recoveryDue(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue(), b.registrationsDue(), b.markersDue())
+	due = min(b.checkpoint, b.shrink, b.expire, b.upkeep.due(), b.recoveryDue(), b.lifecycle.due(), b.metadata.due(), b.isrDue(), b.fetchersDue(), b.parkedDue(), b.writesDue(), b.coordinatorsDue(), b.additionsDue(), b.markersDue())
 	for _, c := range [...]call{b.lifecycle.call, b.metadata.call, b.isr.call, b.ids.call, b.creation} {
 		if c.open() {
 			due = min(due, c.deadline)
@@ -394,7 +392,7 @@ func (b *Broker) Clone() *Broker {
 	for i := range c.parkedMarkers {
 		c.parkedMarkers[i].results = slices.Clone(c.parkedMarkers[i].results)
 	}
-	c.registrations, c.outgoing, c.markerCalls = slices.Clone(b.registrations), slices.Clone(b.outgoing), slices.Clone(b.markerCalls)
+	c.additions, c.outgoing, c.markerCalls = slices.Clone(b.additions), slices.Clone(b.outgoing), slices.Clone(b.markerCalls)
 	c.errands = slices.Clone(b.errands)
 	for i := range c.errands {
 		c.errands[i].answers = slices.Clone(c.errands[i].answers)

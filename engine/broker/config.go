@@ -44,7 +44,7 @@ type Config struct {
 	TransactionsTopicReplicationFactor int          // transaction.state.log.replication.factor
 	TransactionsTopicMinISR            int          // transaction.state.log.min.isr
 	TransactionsTopicSegmentBytes      int          // transaction.state.log.segment.bytes
-	Txn                                txn.Config   // of its transaction coordinators; New fills in Node, Start, Sabotage and OffsetsPartition
+	Txn                                txn.Config   // of its transaction coordinators; New fills in Node, Start, Sabotage and OffsetsPartitions
 
 	// InUse are the partitions of internal topics that a coordinator of the run lives on.
 	//

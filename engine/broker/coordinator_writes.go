@@ -11,6 +11,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/replication"
+	"loglab/engine/storage"
 )
 
 // coordinatorWrite is a write of a coordinator that is appended and not on every in-sync replica. How long somebody

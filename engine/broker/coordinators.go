@@ -11,6 +11,7 @@ import (
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/metadata"
 	"loglab/engine/record"
 	"loglab/engine/replication"
 	"loglab/engine/txn"
@@ -29,6 +30,7 @@ type hostedCoordinator struct {
 type machine interface {
 	Written(now kafka.Millis, id uint64, err *kerr.Error, cause uint64, j *journal.Journal) coordinator.Effects
 	Resign(now kafka.Millis, cause uint64, j *journal.Journal) coordinator.Effects
+	Publish(image *metadata.Image)
 	Tick(now kafka.Millis, j *journal.Journal) coordinator.Effects
 	NextDue() (due kafka.Millis, ok bool)
 }
@@ -100,12 +102,13 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 	}
 	elected := t.note(w.cause, journal.CoordinatorElected{TopicPartition: w.r.TopicPartition, LeaderEpoch: state.LeaderEpoch, Records: records, LogEndOffset: w.r.Log.LogEndOffset()})
 	var e coordinator.Effects
+	image := b.image
 	if h.tp.Topic == txn.Topic {
 		h.txn = txn.New(b.txns)
+		h.txn.Publish(&image)
 		e = h.txn.Load(t.now, loggedOf(w.r), int32(state.LeaderEpoch), elected, t.j)
 	} else {
 		h.group = group.New(b.groups, b.config.Rand.Split(name))
-		image := b.image
 		h.group.Publish(&image)
 		e = h.group.Load(t.now, loggedOf(w.r), elected, t.j)
 	}
@@ -119,9 +122,7 @@ func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 func (b *Broker) publishToCoordinators() {
 	image := b.image
 	for i := range b.coordinators {
-		if g := b.coordinators[i].group; g != nil {
-			g.Publish(&image)
-		}
+		b.coordinators[i].machine().Publish(&image)
 	}
 }
 

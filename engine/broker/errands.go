@@ -22,8 +22,8 @@ type errand struct {
 type part struct {
 	key         string // the group that it is about, or the transactional.id
 	transaction bool   // it is about a transactional.id
-	message         *simnet.Message
-	unknown         []kmsg.OffsetFetchRequestGroupTopic // left out of it: their ids are not known
+	message     *simnet.Message
+	unknown     []kmsg.OffsetFetchRequestGroupTopic // left out of it: their ids are not known
 }
 
 // send hands the parts of a request to their coordinators. Without any, the request is answered at once.

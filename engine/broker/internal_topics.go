@@ -148,7 +148,7 @@ func (b *Broker) findCoordinator(t *turn, m *simnet.Message, r *kmsg.FindCoordin
 			found.NodeID, found.Host, found.Port = leader.id, string(leader.node), port
 		} else {
 			found.ErrorCode = failed.Code
-			last = t.note(cause, journal.CoordinatorNotFound{Group: key, Error: failed.Message, Why: why})
+			last = t.note(cause, journal.CoordinatorNotFound{Group: key, Transactional: r.CoordinatorType == transactionCoordinatorType, Error: failed.Message, Why: why})
 		}
 		response.Coordinators = append(response.Coordinators, found)
 	}

@@ -33,19 +33,19 @@ type produced struct {
 //
 // Source: ReplicaManager.appendRecords, KafkaApis.handleProduceRequest.
 func (b *Broker) produce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) {
-	if !b.registerProduce(t, m, r, cause) {
+	if !b.addForProduce(t, m, r, cause) {
 		b.appendAll(t, m, r, nil, cause)
 	}
 }
 
 // appendAll appends the batches of a request, but those of partitions that could not be added to the transaction.
-func (b *Broker) appendAll(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, unregistered registrationFailures, cause uint64) {
+func (b *Broker) appendAll(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, notAdded additionFailures, cause uint64) {
 	var results []produced
 	var woken []wake
 	waits, failed, last := false, false, cause
 	for _, topic := range r.Topics {
 		for _, rp := range topic.Partitions {
-			p, w := b.appendTo(t, r, topic, rp, unregistered, cause)
+			p, w := b.appendTo(t, r, topic, rp, notAdded, cause)
 			if w.cause != 0 {
 				last = w.cause
 				woken = append(woken, w)
@@ -78,7 +78,7 @@ func (b *Broker) findFor(r *kmsg.ProduceRequest, topic kmsg.ProduceRequestTopic,
 }
 
 // appendTo appends to one partition.
-func (b *Broker) appendTo(t *turn, request *kmsg.ProduceRequest, topic kmsg.ProduceRequestTopic, rp kmsg.ProduceRequestTopicPartition, unregistered registrationFailures, cause uint64) (p produced, w wake) {
+func (b *Broker) appendTo(t *turn, request *kmsg.ProduceRequest, topic kmsg.ProduceRequestTopic, rp kmsg.ProduceRequestTopicPartition, notAdded additionFailures, cause uint64) (p produced, w wake) {
 	p = produced{index: rp.Partition}
 	r, missing := b.findFor(request, topic, rp.Partition)
 	switch {
@@ -91,7 +91,7 @@ func (b *Broker) appendTo(t *turn, request *kmsg.ProduceRequest, topic kmsg.Prod
 		return p, w
 	}
 	p.tp, p.start = r.TopicPartition, r.Log.LogStartOffset()
-	if p.err, p.why = unregistered.of(p.tp); p.err != nil {
+	if p.err, p.why = notAdded.of(p.tp); p.err != nil {
 		return p, w
 	}
 	from := r.HighWatermark()

@@ -78,8 +78,8 @@ func (b *Broker) callWith(is func(*call) bool) *call {
 			return c
 		}
 	}
-	for i := range b.registrations {
-		if c := &b.registrations[i].call; c.open() && is(c) {
+	for i := range b.additions {
+		if c := &b.additions[i].call; c.open() && is(c) {
 			return c
 		}
 	}
@@ -107,7 +107,7 @@ func (b *Broker) timeOut(t *turn) {
 
 // disconnected lets all calls to a server fail: what they asked for is asked again later.
 func (b *Broker) disconnected(t *turn, server kafka.NodeID, cause uint64) {
-	b.registrationsLost(t, server, cause)
+	b.additionsLost(t, server, cause)
 	b.markersLost(t, server, cause)
 	if server == b.config.Controller {
 		b.controllerLost(t, cause)

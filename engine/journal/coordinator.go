@@ -6,11 +6,12 @@ import (
 	"loglab/engine/kafka"
 )
 
-// CoordinatorNotFound says that a broker could not name the coordinator of a group.
+// CoordinatorNotFound says that a broker could not name the coordinator of a group or of transactions.
 type CoordinatorNotFound struct {
-	Group string `json:"group"`
-	Error string `json:"error"`
-	Why   string `json:"why"`
+	Group         string `json:"group"` // or the transactional.id
+	Transactional bool   `json:"transactional,omitempty"`
+	Error         string `json:"error"`
+	Why           string `json:"why"`
 }
 
 // Kind gives the kind's name.
@@ -21,10 +22,18 @@ func (b CoordinatorNotFound) Text() string { return fmt.Sprintf("%s %s: %s", b.G
 
 // Sentence gives the answer and the reason.
 func (b CoordinatorNotFound) Sentence() string {
-	return fmt.Sprintf("FindCoordinator of group %s is answered with %s: %s. The client asks again after retry.backoff.ms.", b.Group, b.Error, b.Why)
+	return fmt.Sprintf("FindCoordinator of %s is answered with %s: %s. The client asks again after retry.backoff.ms.", keyOf(b.Transactional, b.Group), b.Error, b.Why)
 }
 
-// OffsetsTopicRefused says that the controller did not create __consumer_offsets.
+// keyOf names what a coordinator is for.
+func keyOf(transactional bool, id string) string {
+	if transactional {
+		return "transactional.id " + id
+	}
+	return "group " + id
+}
+
+// OffsetsTopicRefused says that the controller did not create a topic of coordinators.
 type OffsetsTopicRefused struct {
 	Topic             string `json:"topic"`
 	ReplicationFactor int    `json:"replication_factor"`
@@ -48,7 +57,11 @@ func (b OffsetsTopicRefused) Text() string {
 func (b OffsetsTopicRefused) Sentence() string {
 	switch b.Error {
 	case "INVALID_REPLICATION_FACTOR":
-		return fmt.Sprintf("The controller did not create %s with offsets.topic.replication.factor = %d. %s Until it can be created no group has a coordinator.", b.Topic, b.ReplicationFactor, b.Message)
+		setting, who := "offsets.topic.replication.factor", "group"
+		if b.Topic == kafka.TransactionsTopic {
+			setting, who = "transaction.state.log.replication.factor", "transaction"
+		}
+		return fmt.Sprintf("The controller did not create %s with %s = %d. %s Until it can be created no %s has a coordinator.", b.Topic, setting, b.ReplicationFactor, b.Message, who)
 	case "TOPIC_ALREADY_EXISTS":
 		return fmt.Sprintf("The controller did not create %s: another broker had asked for it before. This broker has still to read that in the metadata log.", b.Topic)
 	}
@@ -73,11 +86,18 @@ func (b CoordinatorElected) Text() string {
 
 // Sentence gives the rule and what is read.
 func (b CoordinatorElected) Sentence() string {
-	s := fmt.Sprintf("The leader of %s is the coordinator of the groups whose id hashes to it: since leader epoch %d that is this broker.", b.TopicPartition, b.LeaderEpoch)
+	whose, knows := "groups whose id", "groups and offsets"
+	if b.TopicPartition.Topic == kafka.TransactionsTopic {
+		whose, knows = "transactions whose transactional.id", "transactions"
+	}
+	s := fmt.Sprintf("The leader of %s is the coordinator of the %s hashes to it: since leader epoch %d that is this broker.", b.TopicPartition, whose, b.LeaderEpoch)
+	if b.Records == 0 && knows == "transactions" {
+		return s + " The log is empty: it knows of no transactional.id yet."
+	}
 	if b.Records == 0 {
 		return s + " The log is empty: it knows of no group yet."
 	}
-	return s + fmt.Sprintf(" It reads the log up to its end, offset %s, and so learns of groups and offsets from %s.", kafka.Thousands(b.LogEndOffset), kafka.Count(b.Records, "record"))
+	return s + fmt.Sprintf(" It reads the log up to its end, offset %s, and so learns of "+knows+" from %s.", kafka.Thousands(b.LogEndOffset), kafka.Count(b.Records, "record"))
 }
 
 // NotCoordinator says that a broker was asked about a group that it does not coordinate.
@@ -103,7 +123,8 @@ func (b NotCoordinator) Sentence() string {
 	if b.Leader < 0 {
 		who = "of which this broker knows no leader"
 	}
-	return fmt.Sprintf("The %s request of %s is answered with NOT_COORDINATOR: group %s lives on %s, %s. The client looks for the coordinator again.", b.API, b.From, b.Group, b.TopicPartition, who)
+	return fmt.Sprintf("The %s request of %s is answered with NOT_COORDINATOR: %s lives on %s, %s. The client looks for the coordinator again.",
+		b.API, b.From, keyOf(b.TopicPartition.Topic == kafka.TransactionsTopic, b.Group), b.TopicPartition, who)
 }
 
 // GroupWriteParked says that records of a group are in the leader's log and wait for the in-sync replicas.

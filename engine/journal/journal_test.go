@@ -86,7 +86,7 @@ var samples = []sample{
 		"orders-3: the log start offset moved from 0 to 4, as DeleteRecords asked. No record below it can be read any more; it may move up to the high watermark. The bytes stay until retention removes their segments."},
 	{DeletionParked{"admin", 60000}, "from=admin timeout=60000",
 		"The DeleteRecords request of admin is answered when the logs of all live replicas begin where it said, at most after its time-out of 60,000 ms."},
-	{CoordinatorNotFound{"billing", "COORDINATOR_NOT_AVAILABLE", "__consumer_offsets does not exist yet"}, "billing COORDINATOR_NOT_AVAILABLE: __consumer_offsets does not exist yet",
+	{CoordinatorNotFound{"billing", false, "COORDINATOR_NOT_AVAILABLE", "__consumer_offsets does not exist yet"}, "billing COORDINATOR_NOT_AVAILABLE: __consumer_offsets does not exist yet",
 		"FindCoordinator of group billing is answered with COORDINATOR_NOT_AVAILABLE: __consumer_offsets does not exist yet. The client asks again after retry.backoff.ms."},
 	{OffsetsTopicRefused{"__consumer_offsets", 3, "INVALID_REPLICATION_FACTOR", "Unable."}, "__consumer_offsets replication.factor=3 INVALID_REPLICATION_FACTOR: Unable.",
 		"The controller did not create __consumer_offsets with offsets.topic.replication.factor = 3. Unable. Until it can be created no group has a coordinator."},

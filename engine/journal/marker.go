@@ -2,7 +2,6 @@ package journal
 
 import (
 	"fmt"
-	"strings"
 
 	"loglab/engine/kafka"
 )
@@ -22,25 +21,17 @@ func (TransactionVerificationAsked) Kind() string { return "TransactionVerificat
 
 // Text gives the transaction and the partitions.
 func (b TransactionVerificationAsked) Text() string {
-	return fmt.Sprintf("%s pid=%d epoch=%d %s verify_only=%t", b.TransactionalID, b.ProducerID, b.ProducerEpoch, partitionList(b.Partitions), b.VerifyOnly)
+	return fmt.Sprintf("%s pid=%d epoch=%d %s verify_only=%t", b.TransactionalID, b.ProducerID, b.ProducerEpoch, partitionList(b.Partitions, ", "), b.VerifyOnly)
 }
 
 // Sentence gives the rule.
 func (b TransactionVerificationAsked) Sentence() string {
 	if b.VerifyOnly {
 		return fmt.Sprintf("The first batch of a transaction in %s waits: the leader asks the coordinator of %s whether the producer has added the partition (AddPartitionsToTxn, verify only; transaction.partition.verification.enable).",
-			partitionList(b.Partitions), b.TransactionalID)
+			partitionList(b.Partitions, ", "), b.TransactionalID)
 	}
 	return fmt.Sprintf("The first batch of a transaction in %s waits: the leader has the coordinator of %s add the partition to the transaction (AddPartitionsToTxn; with transaction.version = 2 the producer need not).",
-		partitionList(b.Partitions), b.TransactionalID)
-}
-
-func partitionList(partitions []kafka.TopicPartition) string {
-	var names []string
-	for _, tp := range partitions {
-		names = append(names, tp.String())
-	}
-	return strings.Join(names, ", ")
+		partitionList(b.Partitions, ", "), b.TransactionalID)
 }
 
 // TransactionVerificationFailed says that a leader does not append a batch: its transaction's coordinator said no, or could

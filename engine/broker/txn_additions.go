@@ -15,13 +15,13 @@ import (
 	"loglab/engine/simnet"
 )
 
-// registration is a write in a transaction that waits until the transaction's coordinator knows its partitions. Of
+// addition is a write in a transaction that waits until the transaction's coordinator knows its partitions. Of
 // transactions of version 2 this broker adds them; before, the producer has done so, and the broker only asks.
 //
 // Simplified: each write asks by a request of its own; Kafka puts those to one coordinator into one.
 //
 // Source: AddPartitionsToTxnManager; KIP-890.
-type registration struct {
+type addition struct {
 	message    *simnet.Message // Produce or TxnOffsetCommit
 	id         string          // transactional.id
 	producer   coordinator.Producer
@@ -39,20 +39,20 @@ type registration struct {
 //
 // Source: add.partitions.to.txn.retry.backoff.ms, add.partitions.to.txn.retry.backoff.max.ms.
 const (
-	registrationBackoff kafka.Millis = 20
-	registrationRetries kafka.Millis = 100
+	additionBackoff kafka.Millis = 20
+	additionRetries kafka.Millis = 100
 )
 
-// registrationFailures say what became of each partition that was asked for.
-type registrationFailures []registrationFailure
+// additionFailures say what became of each partition that was asked for.
+type additionFailures []additionFailure
 
-type registrationFailure struct {
+type additionFailure struct {
 	tp  kafka.TopicPartition
 	err *kerr.Error
 	why string
 }
 
-func (f registrationFailures) of(tp kafka.TopicPartition) (err *kerr.Error, why string) {
+func (f additionFailures) of(tp kafka.TopicPartition) (err *kerr.Error, why string) {
 	for _, failed := range f {
 		if failed.tp == tp {
 			return failed.err, failed.why
@@ -61,21 +61,21 @@ func (f registrationFailures) of(tp kafka.TopicPartition) (err *kerr.Error, why 
 	return nil, ""
 }
 
-// registersFrom is the version of Produce and TxnOffsetCommit from which the broker adds partitions to transactions.
+// The versions of Produce and TxnOffsetCommit from which the broker adds partitions to transactions.
 const (
-	produceRegistersFrom = 12
-	commitRegistersFrom  = 5
+	produceAddsFrom = 12
+	commitAddsFrom  = 5
 )
 
-// registerProduce asks the coordinator about a producer's batches that are the first of their transaction in a partition;
+// addForProduce asks the coordinator about a producer's batches that are the first of their transaction in a partition;
 // false: there are none, and the request need not wait.
 //
 // Source: ReplicaManager.handleProduceAppend.
-func (b *Broker) registerProduce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) bool {
+func (b *Broker) addForProduce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) bool {
 	if r.TransactionID == nil {
 		return false
 	}
-	reg := registration{message: m, id: *r.TransactionID, verifyOnly: r.Version < produceRegistersFrom, cause: cause}
+	a := addition{message: m, id: *r.TransactionID, verifyOnly: r.Version < produceAddsFrom, cause: cause}
 	for _, topic := range r.Topics {
 		for _, rp := range topic.Partitions {
 			replica, missing := b.findFor(r, topic, rp.Partition)
@@ -83,27 +83,27 @@ func (b *Broker) registerProduce(t *turn, m *simnet.Message, r *kmsg.ProduceRequ
 			if missing != nil || err != nil || !batch.Attributes.Transactional() || replica.Role() != replication.Leader {
 				continue
 			}
-			reg.producer = coordinator.Producer{ID: batch.ProducerID, Epoch: batch.ProducerEpoch}
+			a.producer = coordinator.Producer{ID: batch.ProducerID, Epoch: batch.ProducerEpoch}
 			known, is := replica.Log.Producer(batch.ProducerID)
 			if replica.Log.HasOngoingTransaction(batch.ProducerID, batch.ProducerEpoch) || is && known.ProducerEpoch > batch.ProducerEpoch {
 				continue
 			}
-			b.verify(verification{tp: replica.TopicPartition, producer: reg.producer, lowest: batch.BaseSequence, bumps: !reg.verifyOnly})
-			reg.partitions = append(reg.partitions, replica.TopicPartition)
+			b.verify(verification{tp: replica.TopicPartition, producer: a.producer, lowest: batch.BaseSequence, bumps: !a.verifyOnly})
+			a.partitions = append(a.partitions, replica.TopicPartition)
 		}
 	}
-	if len(reg.partitions) == 0 {
+	if len(a.partitions) == 0 {
 		return false
 	}
-	b.register(t, reg)
+	b.wantAdded(t, a)
 	return true
 }
 
-// registerCommit asks the coordinator about the group's partition of __consumer_offsets; false: the transaction has
+// addForCommit asks the coordinator about the group's partition of __consumer_offsets; false: the transaction has
 // written there before.
 //
 // Source: GroupCoordinatorService.commitTransactionalOffsets, CoordinatorPartitionWriter.maybeStartTransactionVerification.
-func (b *Broker) registerCommit(t *turn, m *simnet.Message, r *kmsg.TxnOffsetCommitRequest, cause uint64) bool {
+func (b *Broker) addForCommit(t *turn, m *simnet.Message, r *kmsg.TxnOffsetCommitRequest, cause uint64) bool {
 	tp := b.offsetsPartition(r.Group)
 	replica := b.replica(tp)
 	producer := coordinator.Producer{ID: kafka.ProducerID(r.ProducerID), Epoch: kafka.ProducerEpoch(r.ProducerEpoch)}
@@ -113,51 +113,51 @@ func (b *Broker) registerCommit(t *turn, m *simnet.Message, r *kmsg.TxnOffsetCom
 	if known, is := replica.Log.Producer(producer.ID); is && known.ProducerEpoch > producer.Epoch {
 		return false
 	}
-	verifyOnly := r.Version < commitRegistersFrom
+	verifyOnly := r.Version < commitAddsFrom
 	b.verify(verification{tp: tp, producer: producer, bumps: !verifyOnly})
-	b.register(t, registration{
+	b.wantAdded(t, addition{
 		message: m, id: r.TransactionalID, producer: producer, partitions: []kafka.TopicPartition{tp}, verifyOnly: verifyOnly, cause: cause,
 	})
 	return true
 }
 
-// register begins to ask.
-func (b *Broker) register(t *turn, reg registration) {
-	reg.retryAt, reg.until = t.now, t.now+registrationRetries
-	reg.cause = t.note(reg.cause, journal.TransactionVerificationAsked{
-		TransactionalID: reg.id, ProducerID: reg.producer.ID, ProducerEpoch: reg.producer.Epoch, Partitions: reg.partitions, VerifyOnly: reg.verifyOnly,
+// wantAdded begins to ask.
+func (b *Broker) wantAdded(t *turn, a addition) {
+	a.retryAt, a.until = t.now, t.now+additionRetries
+	a.cause = t.note(a.cause, journal.TransactionVerificationAsked{
+		TransactionalID: a.id, ProducerID: a.producer.ID, ProducerEpoch: a.producer.Epoch, Partitions: a.partitions, VerifyOnly: a.verifyOnly,
 	})
-	b.registrations = append(b.registrations, reg)
+	b.additions = append(b.additions, a)
 }
 
-// askForRegistrations sends what is due.
-func (b *Broker) askForRegistrations(t *turn) {
-	for i := 0; i < len(b.registrations); i++ {
-		reg := &b.registrations[i]
-		if reg.call.open() || reg.retryAt > t.now {
+// askForAdditions sends what is due.
+func (b *Broker) askForAdditions(t *turn) {
+	for i := 0; i < len(b.additions); i++ {
+		a := &b.additions[i]
+		if a.call.open() || a.retryAt > t.now {
 			continue
 		}
-		leader, ok := b.leaderOf(b.transactionsPartition(reg.id))
+		leader, ok := b.leaderOf(b.transactionsPartition(a.id))
 		if !ok {
-			b.registered(t, i, unreachable(*reg, kerr.CoordinatorNotAvailable), reg.cause)
+			b.added(t, i, unreachable(*a, kerr.CoordinatorNotAvailable), a.cause)
 			i--
 			continue
 		}
-		reg.call = b.request(t, leader.node, reg.request(), b.requestTimeout(), reg.cause)
-		reg.asked = reg.call.correlation
+		a.call = b.request(t, leader.node, a.request(), b.requestTimeout(), a.cause)
+		a.asked = a.call.correlation
 	}
 }
 
 // addPartitionsVersion is the version of the broker's own AddPartitionsToTxn requests.
 const addPartitionsVersion = 5
 
-func (reg *registration) request() *kmsg.AddPartitionsToTxnRequest {
+func (a *addition) request() *kmsg.AddPartitionsToTxnRequest {
 	request := kmsg.NewPtrAddPartitionsToTxnRequest()
 	request.Version = addPartitionsVersion
 	transaction := kmsg.NewAddPartitionsToTxnRequestTransaction()
-	transaction.TransactionalID, transaction.VerifyOnly = reg.id, reg.verifyOnly
-	transaction.ProducerID, transaction.ProducerEpoch = int64(reg.producer.ID), int16(reg.producer.Epoch)
-	for _, tp := range reg.partitions {
+	transaction.TransactionalID, transaction.VerifyOnly = a.id, a.verifyOnly
+	transaction.ProducerID, transaction.ProducerEpoch = int64(a.producer.ID), int16(a.producer.Epoch)
+	for _, tp := range a.partitions {
 		at := slices.IndexFunc(transaction.Topics, func(k kmsg.AddPartitionsToTxnRequestTransactionTopic) bool { return k.Topic == tp.Topic })
 		if at < 0 {
 			topic := kmsg.NewAddPartitionsToTxnRequestTransactionTopic()
@@ -171,10 +171,10 @@ func (reg *registration) request() *kmsg.AddPartitionsToTxnRequest {
 	return request
 }
 
-// unreachable fails all partitions of a registration with one error.
-func unreachable(reg registration, err *kerr.Error) (failed registrationFailures) {
-	for _, tp := range reg.partitions {
-		failed = append(failed, reg.failure(tp, err))
+// unreachable fails all partitions of a addition with one error.
+func unreachable(a addition, err *kerr.Error) (failed additionFailures) {
+	for _, tp := range a.partitions {
+		failed = append(failed, a.failure(tp, err))
 	}
 	return failed
 }
@@ -183,86 +183,86 @@ func unreachable(reg registration, err *kerr.Error) (failed registrationFailures
 // NOT_ENOUGH_REPLICAS, which it does and for which it needs no new metadata.
 //
 // Source: ReplicaManager.handleProduceAppend; ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
-func (reg *registration) failure(tp kafka.TopicPartition, err *kerr.Error) registrationFailure {
-	f := registrationFailure{tp: tp, err: err, why: fmt.Sprintf("the coordinator of transactional.id %s answered %s", reg.id, err.Message)}
+func (a *addition) failure(tp kafka.TopicPartition, err *kerr.Error) additionFailure {
+	f := additionFailure{tp: tp, err: err, why: fmt.Sprintf("the coordinator of transactional.id %s answered %s", a.id, err.Message)}
 	switch err {
 	case kerr.NetworkException, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.NotCoordinator:
 		f.err = kerr.NotEnoughReplicas
 	case kerr.ConcurrentTransactions:
-		if reg.verifyOnly {
+		if a.verifyOnly {
 			f.err = kerr.NotEnoughReplicas
 		}
 	}
 	return f
 }
 
-// registrationAnswered takes the coordinator's answer.
-func (b *Broker) registrationAnswered(t *turn, at int, response *kmsg.AddPartitionsToTxnResponse, cause uint64) {
-	reg := &b.registrations[at]
-	var failed registrationFailures
+// additionAnswered takes the coordinator's answer.
+func (b *Broker) additionAnswered(t *turn, at int, response *kmsg.AddPartitionsToTxnResponse, cause uint64) {
+	a := &b.additions[at]
+	var failed additionFailures
 	if response.ErrorCode != 0 {
-		failed = unreachable(*reg, kerr.TypedErrorForCode(response.ErrorCode))
+		failed = unreachable(*a, kerr.TypedErrorForCode(response.ErrorCode))
 	}
 	again := false
 	for _, transaction := range response.Transactions {
 		for _, topic := range transaction.Topics {
 			for _, p := range topic.Partitions {
 				if err := kerr.TypedErrorForCode(p.ErrorCode); err != nil {
-					failed = append(failed, reg.failure(kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(p.Partition)}, err))
-					again = again || err == kerr.ConcurrentTransactions && !reg.verifyOnly
+					failed = append(failed, a.failure(kafka.TopicPartition{Topic: topic.Topic, Partition: kafka.Partition(p.Partition)}, err))
+					again = again || err == kerr.ConcurrentTransactions && !a.verifyOnly
 				}
 			}
 		}
 	}
-	if again && t.now+registrationBackoff <= reg.until {
-		reg.retryAt, reg.cause = t.now+registrationBackoff, cause
+	if again && t.now+additionBackoff <= a.until {
+		a.retryAt, a.cause = t.now+additionBackoff, cause
 		return
 	}
-	b.registered(t, at, failed, cause)
+	b.added(t, at, failed, cause)
 }
 
-// registered goes on with a request: the partitions that failed are refused.
-func (b *Broker) registered(t *turn, at int, failed registrationFailures, cause uint64) {
-	reg := b.registrations[at]
-	b.registrations = slices.Delete(slices.Clone(b.registrations), at, at+1)
+// added goes on with a request: the partitions that failed are refused.
+func (b *Broker) added(t *turn, at int, failed additionFailures, cause uint64) {
+	a := b.additions[at]
+	b.additions = slices.Delete(slices.Clone(b.additions), at, at+1)
 	for _, f := range failed {
-		b.forgetVerification(f.tp, reg.producer.ID)
-		cause = t.note(cause, journal.TransactionVerificationFailed{TransactionalID: reg.id, TopicPartition: f.tp, Error: f.err.Message, Why: f.why})
+		b.forgetVerification(f.tp, a.producer.ID)
+		cause = t.note(cause, journal.TransactionVerificationFailed{TransactionalID: a.id, TopicPartition: f.tp, Error: f.err.Message, Why: f.why})
 	}
-	switch request := reg.message.Request.(type) {
+	switch request := a.message.Request.(type) {
 	case *kmsg.ProduceRequest:
-		b.appendAll(t, reg.message, request, failed, cause)
+		b.appendAll(t, a.message, request, failed, cause)
 	case *kmsg.TxnOffsetCommitRequest:
 		if len(failed) > 0 {
-			t.answer(reg.message, refusedTxnCommit(request, txnCommitError(failed[0].err)), cause)
+			t.answer(a.message, refusedTxnCommit(request, txnCommitError(failed[0].err)), cause)
 			return
 		}
-		b.coordinate(t, reg.message, request.Group, cause)
+		b.coordinate(t, a.message, request.Group, cause)
 	}
 }
 
-// registrationsLost lets those fail that wait for an answer of a broker.
-func (b *Broker) registrationsLost(t *turn, server kafka.NodeID, cause uint64) {
-	for i := 0; i < len(b.registrations); i++ {
-		if reg := b.registrations[i]; reg.call.open() && reg.call.to == server {
-			b.registered(t, i, unreachable(reg, kerr.NetworkException), cause)
+// additionsLost lets those fail that wait for an answer of a broker.
+func (b *Broker) additionsLost(t *turn, server kafka.NodeID, cause uint64) {
+	for i := 0; i < len(b.additions); i++ {
+		if a := b.additions[i]; a.call.open() && a.call.to == server {
+			b.added(t, i, unreachable(a, kerr.NetworkException), cause)
 			i--
 		}
 	}
 }
 
-// registrationsDue is when the first is asked again.
-func (b *Broker) registrationsDue() kafka.Millis {
+// additionsDue is when the first is asked again.
+func (b *Broker) additionsDue() kafka.Millis {
 	due := never
-	for i := range b.registrations {
-		if reg := &b.registrations[i]; !reg.call.open() {
-			due = min(due, reg.retryAt)
+	for i := range b.additions {
+		if a := &b.additions[i]; !a.call.open() {
+			due = min(due, a.retryAt)
 		}
 	}
 	return due
 }
 
-// txnCommitError is what a client is told of an error while its transactional commit was registered.
+// txnCommitError is what a client is told of an error while its transactional commit waited for the coordinator.
 //
 // Source: GroupCoordinatorService.commitTransactionalOffsets, handleOperationException.
 func txnCommitError(err *kerr.Error) *kerr.Error {
