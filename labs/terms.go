@@ -157,4 +157,18 @@ var termOfKind = map[string]string{
 	"StaticMemberReturned":    "static-member",
 	"PatternResolved":         "consumer-protocol",
 	"GroupConverted":          "consumer-protocol",
+
+	"TransactionalIDInitialised":     "producer-epoch",
+	"TransactionFenced":              "fencing",
+	"PartitionsAddedToTransaction":   "transaction",
+	"TransactionStateChanged":        "transaction",
+	"TransactionTimedOut":            "transaction",
+	"TransactionRequestRefused":      "transaction-coordinator",
+	"TransactionMarkersQueued":       "transaction-marker",
+	"TransactionMarkersWritten":      "transaction-marker",
+	"TransactionCompleted":           "transaction",
+	"TransactionWriteFailed":         "transaction-coordinator",
+	"TransactionalIDExpired":         "tombstone",
+	"TransactionsLoaded":             "transaction-coordinator",
+	"TransactionCoordinatorResigned": "transaction-coordinator",
 }
