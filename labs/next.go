@@ -84,7 +84,10 @@ func isTurn(b journal.Body) bool {
 		journal.OffsetCommitted, journal.TransactionalOffsetPending, journal.TransactionalOffsetsEnded, journal.SinkFull,
 		journal.ConsumerMemberJoined, journal.SubscriptionChanged, journal.GroupEpochBumped, journal.TargetAssigned, journal.MemberReconciled,
 		journal.SegmentsDeleted, journal.FilesRemoved, journal.LogCleaned, journal.CleaningFailed, journal.LogStartOffsetMoved, journal.PositionReset,
-		journal.StaticMemberAway, journal.StaticMemberReturned, journal.PatternResolved, journal.GroupConverted:
+		journal.StaticMemberAway, journal.StaticMemberReturned, journal.PatternResolved, journal.GroupConverted,
+		journal.TransactionalIDInitialised, journal.TransactionFenced, journal.PartitionsAddedToTransaction, journal.TransactionStateChanged,
+		journal.TransactionTimedOut, journal.TransactionRequestRefused, journal.TransactionMarkersWritten, journal.TransactionCompleted,
+		journal.TransactionWriteFailed, journal.TransactionalIDExpired:
 		return true
 	}
 	return false

@@ -29,6 +29,9 @@ var kinds = [...]Body{
 	GroupsLoaded{}, CoordinatorResigned{},
 	ConsumerMemberJoined{}, SubscriptionChanged{}, GroupEpochBumped{}, TargetAssigned{}, MemberReconciled{}, StaticMemberAway{}, StaticMemberReturned{},
 	PatternResolved{}, GroupConverted{},
+	TransactionalIDInitialised{}, TransactionFenced{}, PartitionsAddedToTransaction{}, TransactionStateChanged{}, TransactionTimedOut{}, TransactionRequestRefused{},
+	TransactionMarkersQueued{}, TransactionMarkersWritten{}, TransactionCompleted{}, TransactionWriteFailed{}, TransactionalIDExpired{}, TransactionsLoaded{},
+	TransactionCoordinatorResigned{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
