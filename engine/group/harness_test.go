@@ -36,6 +36,7 @@ type run struct {
 	sent      []*simnet.Message
 	answers   map[*simnet.Message]kmsg.Response
 	completed map[string]kafka.GenerationID
+	onWritten func() // called when a write is on every in-sync replica, before anything that follows
 }
 
 type flight struct {
@@ -96,7 +97,11 @@ func (r *run) land() {
 		f := r.inFlight[0]
 		r.inFlight = r.inFlight[1:]
 		r.durable = max(r.durable, f.upTo)
-		r.perform(r.c.Written(r.now, f.id, f.err, 0, &r.j))
+		e := r.c.Written(r.now, f.id, f.err, 0, &r.j)
+		if r.onWritten != nil && f.err == nil {
+			r.onWritten()
+		}
+		r.perform(e)
 	}
 }
 

@@ -71,7 +71,7 @@ func (r *randomRun) actModern(a *modernAgent) {
 		r.publish([]string{"orders:6", "orders:7", "orders:9"}[r.rnd.IntN(3)], []string{"payments:2", "payments:3"}[r.rnd.IntN(2)])
 	case roll < 30 && a.epoch > 0:
 		c := &consumer{node: a.node, group: a.group, member: a.id, instance: a.instance, generation: a.epoch}
-		r.send(a.node, commit(c, "orders", int32(r.rnd.IntN(3)), int64(r.rnd.IntN(1000))))
+		r.commitsAny(c)
 	default:
 		q := a.beat()
 		if a.told && r.rnd.IntN(3) > 0 {
@@ -115,7 +115,7 @@ func (r *randomRun) look() {
 		case journal.GroupConverted:
 			r.ended[b.Group]++
 		case journal.GroupRequestRefused:
-			if b.API == "ConsumerGroupHeartbeat" && b.Error == kerr.UnknownServerError.Message {
+			if b.API == "ConsumerGroupHeartbeat" && (b.Error == kerr.UnknownServerError.Message || b.Error == kerr.GroupMaxSizeReached.Message) {
 				r.unsure[b.Group] = true
 			}
 		}

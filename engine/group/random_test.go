@@ -13,6 +13,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
+	"loglab/engine/record"
 	"loglab/engine/simnet"
 )
 
@@ -53,6 +54,7 @@ func newRandomRun(t *testing.T, seed uint64) *randomRun {
 		c.MigrationPolicy = []MigrationPolicy{Bidirectional, Bidirectional, UpgradeOnly, DowngradeOnly}[rnd.IntN(4)]
 	}), seed: seed, rnd: rnd, left: map[*simnet.Message]bool{}, epochs: map[string]epochsOf{}, ended: map[string]int{}, unsure: map[string]bool{}}
 	r.publish("orders:6")
+	watchOffsets(r.run)
 	r.moderns, r.failing = newModernAgents(&r.rnd), rnd.IntN(2) == 0
 	r.late, r.stalls = rnd.IntN(2) == 0, rnd.IntN(2) == 0
 	for i := range 6 {
@@ -99,15 +101,28 @@ func (r *randomRun) act(a *agent) {
 	case a.joined && a.waits == nil && a.beats == nil && roll < 60:
 		a.beats = r.beats(a.consumer)
 	case a.joined && a.waits == nil && a.beats == nil && roll < 90:
-		topic := []string{"orders", "payments"}[r.rnd.IntN(2)]
-		a.beats = r.send(a.node, commit(a.consumer, topic, int32(r.rnd.IntN(3)), int64(r.rnd.IntN(1000))))
+		a.beats = r.commitsAny(a.consumer)
 	}
 	r.collect(a)
 }
 
+// commitsAny commits some offset, in a transaction or in none.
+func (r *randomRun) commitsAny(c *consumer) *simnet.Message {
+	topic, partition, offset := []string{"orders", "payments"}[r.rnd.IntN(2)], int32(r.rnd.IntN(3)), int64(r.rnd.IntN(1000))
+	if r.rnd.IntN(3) > 0 {
+		return r.send(c.node, commit(c, topic, partition, offset))
+	}
+	return r.send(c.node, txnCommit(c, int64(r.rnd.IntN(3)), topic, partition, offset))
+}
+
+// endsAny ends the transaction of some producer, if it has one or not.
+func (r *randomRun) endsAny() {
+	r.ends(kafka.ProducerID(r.rnd.IntN(3)), []record.ControlType{record.Commit, record.Commit, record.Abort}[r.rnd.IntN(3)])
+}
+
 func (r *randomRun) administer() {
 	id := []string{"g", "h"}[r.rnd.IntN(2)]
-	switch r.rnd.IntN(5) {
+	switch r.rnd.IntN(6) {
 	case 0:
 		q := kmsg.NewPtrDeleteGroupsRequest()
 		q.Groups = []string{id}
@@ -121,6 +136,10 @@ func (r *randomRun) administer() {
 		c := newConsumer("admin")
 		c.group = id
 		r.send("admin", commit(c, "orders", 0, int64(r.rnd.IntN(100))))
+	case 5:
+		c := newConsumer("admin")
+		c.group = id
+		r.commitsAny(c)
 	case 3:
 		q := fetchRequest(id, 0)
 		q.RequireStable = r.rnd.IntN(2) == 0
@@ -171,6 +190,8 @@ func (r *randomRun) collect(a *agent) {
 	case *kmsg.HeartbeatResponse:
 		code = answer.ErrorCode
 	case *kmsg.OffsetCommitResponse:
+		code = answer.Topics[0].Partitions[0].ErrorCode
+	case *kmsg.TxnOffsetCommitResponse:
 		code = answer.Topics[0].Partitions[0].ErrorCode
 	}
 	a.beats = nil
@@ -231,6 +252,9 @@ func (r *randomRun) play(steps int) {
 		} else {
 			r.actModern(r.moderns[i-len(r.agents)])
 		}
+		if r.rnd.IntN(12) == 0 {
+			r.endsAny()
+		}
 		if r.rnd.IntN(2) == 0 {
 			r.pass(kafka.Millis(r.rnd.IntN(2000)))
 		}
@@ -276,6 +300,7 @@ func (r *randomRun) check() {
 		}
 	}
 	r.checkConsumers()
+	r.checkOffsetsHaveGroups()
 	if len(r.sent)%8 == 0 {
 		r.checkLoad()
 	}
@@ -289,6 +314,7 @@ func (r *randomRun) checkLoad() {
 	live := r.c
 	shown := map[string]bool{}
 	r.checkLoadConsumers(c)
+	r.checkLoadOffsets(c)
 	for _, v := range c.View() {
 		if v.Type == Consumer {
 			continue
@@ -296,9 +322,6 @@ func (r *randomRun) checkLoad() {
 		shown[v.ID] = true
 		if live.shown(v.ID) == nil {
 			r.t.Errorf("at %d: group %s is in the log, and the coordinator does not show it", r.now, v.ID)
-		}
-		if diff := cmp.Diff(plain(c.offsetsOf(v.ID).visible), plain(live.offsetsOf(v.ID).visible), cmp.AllowUnexported(offsetState{}, pendingOffset{}, committed{})); diff != "" {
-			r.t.Errorf("at %d: offsets of %s (-log +live):\n%s", r.now, v.ID, diff)
 		}
 	}
 	for _, g := range live.groups {
@@ -312,18 +335,6 @@ func (r *randomRun) checkLoad() {
 			r.t.Errorf("at %d: group %s (-log +live):\n%s", r.now, g.id, diff)
 		}
 	}
-}
-
-// plain is a state without the numbers of its records.
-func plain(o offsetState) offsetState {
-	o.committed, o.pending = slices.Clone(o.committed), slices.Clone(o.pending)
-	for i := range o.committed {
-		o.committed[i].number = 0
-	}
-	for i := range o.pending {
-		o.pending[i].number = 0
-	}
-	return o
 }
 
 // durableView is a stable group as its record has it.
