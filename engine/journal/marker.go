@@ -21,7 +21,7 @@ func (TransactionVerificationAsked) Kind() string { return "TransactionVerificat
 
 // Text gives the transaction and the partitions.
 func (b TransactionVerificationAsked) Text() string {
-	return fmt.Sprintf("%s pid=%d epoch=%d %s verify_only=%t", b.TransactionalID, b.ProducerID, b.ProducerEpoch, partitionList(b.Partitions, ", "), b.VerifyOnly)
+	return fmt.Sprintf("%s pid=%d epoch=%d %s verify_only=%t", b.TransactionalID, b.ProducerID, b.ProducerEpoch, partitionList(b.Partitions, ","), b.VerifyOnly)
 }
 
 // Sentence gives the rule.
