@@ -27,6 +27,9 @@ var kinds = [...]Body{
 	GroupsLoaded{}, CoordinatorResigned{},
 	ConsumerMemberJoined{}, SubscriptionChanged{}, GroupEpochBumped{}, TargetAssigned{}, MemberReconciled{}, StaticMemberAway{}, StaticMemberReturned{},
 	PatternResolved{}, GroupConverted{},
+	TransactionsReady{}, TransactionCoordinatorFound{}, TransactionCoordinatorLost{}, TransactionRequestRetried{}, ProducerTransactionBegun{}, ProducerPartitionsAdded{},
+	OffsetsSentToTransaction{}, OffsetsAddedToTransaction{}, ProducerTransactionEnding{}, ProducerTransactionEnded{}, ProducerTransactionFailed{}, UnsentRecordsDropped{},
+	ProducerEnded{}, OffsetsUnstable{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
