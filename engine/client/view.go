@@ -25,6 +25,7 @@ type ProducerView struct {
 	ProducerID    kafka.ProducerID    // -1: none
 	ProducerEpoch kafka.ProducerEpoch // -1: none
 	Partitions    []ProducerPartitionView
+	Transaction   *TransactionView // nil: it is not transactional
 }
 
 // ProducerPartitionView is what a producer has for one partition.
@@ -64,6 +65,7 @@ func (p *Producer) View() ProducerView {
 		Node: p.node, Alive: !p.dead, Produced: p.produced, Acknowledged: p.acknowledged, Failed: p.failed,
 		Known: len(p.queues), Sending: p.sending, Refresh: p.metadata.next(),
 		Idempotent: p.config.idempotent(), ProducerID: p.identity.id, ProducerEpoch: p.identity.epoch,
+		Transaction: p.transactionView(),
 	}
 	for _, s := range p.connections.servers {
 		v.InFlight += p.connections.count(s.node, kmsg.Produce)
