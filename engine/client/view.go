@@ -140,6 +140,7 @@ type AssignedView struct {
 	ReadsFrom      kafka.NodeID      // where it fetches: the leader or the preferred replica
 	Validating     bool              // the position is being compared with a new leader's log
 	Stopped        bool              // an error ended the reading
+	Skipped        []SkippedView     // of the last response that brought something: what the application was not given, in order
 }
 
 // View gives the consumer's state.
@@ -149,7 +150,7 @@ func (c *Consumer) View() ConsumerView {
 		a := &c.partitions[i]
 		v.Partitions = append(v.Partitions, AssignedView{
 			TopicPartition: a.tp, Position: a.position, Epoch: a.epoch, Read: a.read, Leader: c.metadata.leaderOf(a.tp).node,
-			ReadsFrom: c.readsFrom(a), Validating: a.validating, Stopped: a.stopped,
+			ReadsFrom: c.readsFrom(a), Validating: a.validating, Stopped: a.stopped, Skipped: a.skipped,
 		})
 	}
 	return v
