@@ -109,7 +109,7 @@ func TestZRefuses(t *testing.T) {
 		packed(t, 9, ""):                         `z is "": TICK:COMMAND is allowed`,
 		packed(t, 9, "4:pause c1\n"):             `z is "": TICK:COMMAND is allowed`,
 		packed(t, 9, "4:pause c1\r\n5:pause c2"): "must stand in double quotes",
-		packed(t, 9, "4:explode b1"):             "not known; allowed are add-partitions TOPIC to COUNT",
+		packed(t, 9, "4:explode b1"):             "not known; allowed are abort-transaction PRODUCER; add-partitions TOPIC to COUNT",
 		packed(t, 9, strings.Repeat("1:pause c1\n", 300)):     "at most 200 commands are allowed",
 		packed(t, 9, strings.Repeat("\x00", 8<<20)):           "at most 16,384 bytes of commands",
 		packed(t, 9, "1:pause "+strings.Repeat("c", 3000)):    "at most 2048 are allowed",

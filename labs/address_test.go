@@ -146,7 +146,7 @@ func TestAddressRefuses(t *testing.T) {
 		"do=1:wait+1s%0A":                     `do is "": TICK:COMMAND is allowed`,
 		"do=5001:pause+c1":                    "with a tick from 0 to 5000",
 		"do=-1:pause+c1":                      "with a tick from 0 to 5000",
-		"do=1:explode+b1":                     "allowed are add-partitions TOPIC to COUNT; alter-config TOPIC SETTING VALUE; check-retention BROKER; commit CONSUMER [PARTITION @OFFSET];",
+		"do=1:explode+b1":                     "allowed are abort-transaction PRODUCER; add-partitions TOPIC to COUNT; alter-config TOPIC SETTING VALUE; begin-transaction PRODUCER; check-retention BROKER; commit CONSUMER [PARTITION @OFFSET];",
 		"do=1:pause":                          "allowed is pause NODE",
 		"at=record:orders-0":                  "allowed are record:PARTITION:OFFSET",
 		"at=planet:mars":                      "allowed are record:PARTITION:OFFSET",

@@ -91,7 +91,9 @@ func (b *batch) encode(config *ProducerConfig) ([]byte, error) {
 		b.bytes, err = b.builder.Finish()
 		b.builder, b.closed = nil, true
 	case b.renewed:
-		b.bytes, err = rewrite(b.bytes, record.Options{Codec: config.Compression, Producer: producer})
+		options := config.batchOptions()
+		options.Producer = producer
+		b.bytes, err = rewrite(b.bytes, options)
 	}
 	b.renewed = false
 	return b.bytes, err
@@ -137,7 +139,7 @@ func (q *queue) append(now kafka.Millis, ts kafka.Timestamp, r submitted, cause 
 		return last.builder.Size() - before
 	}
 	fresh := batch{
-		builder: record.NewBuilder(record.Options{Codec: config.Compression}), created: now, cause: cause, records: []int{number},
+		builder: record.NewBuilder(config.batchOptions()), created: now, cause: cause, records: []int{number},
 		limit:   max(config.BatchSize, record.HeaderSize+record.RecordSizeUpperBound(r.key, r.value)),
 		attempt: attempt{epoch: kafka.NoLeaderEpoch},
 	}

@@ -61,6 +61,10 @@ func (p *Producer) lose(now kafka.Millis, server kafka.NodeID, code int16, cause
 	failed, seq := p.connections.lost(now, server, cause, j)
 	p.metadata.request()
 	for _, r := range failed {
+		if r.correlation == p.txn.correlation { // never 0
+			p.txnLost(seq, j)
+			continue
+		}
 		switch kmsg.Key(r.key) {
 		case kmsg.Metadata:
 			p.metadata.failed(now)
@@ -93,7 +97,7 @@ func (p *Producer) complete(now kafka.Millis, partition int, b batch, result kms
 	default:
 		seq := j.Append(p.node, cause, journal.ProduceFailed{TopicPartition: p.name(partition), Records: len(b.records), Error: errorName(code)})
 		p.giveUp(b, errorName(code), seq, out, j)
-		p.failedSequence(q, code, b.attempts < p.config.Retries, seq)
+		p.failedSequence(q, &b, code, b.attempts < p.config.Retries, seq, j)
 	}
 	if wantsMetadata(code) {
 		p.metadata.request()
@@ -175,7 +179,7 @@ func (p *Producer) split(partition int, b batch, cause uint64, j *journal.Journa
 	for i, r := range records {
 		n := len(parts)
 		if n == 0 || parts[n-1].builder.SizeWith(r.Timestamp, r.Key, r.Value, r.Headers...) > target {
-			part := batch{builder: record.NewBuilder(record.Options{Codec: p.config.Compression}), closed: true, created: b.created, stamp: b.stamp}
+			part := batch{builder: record.NewBuilder(p.config.batchOptions()), closed: true, created: b.created, stamp: b.stamp}
 			part.divided, part.epoch = true, b.epoch
 			part.producer.BaseSequence = record.IncrementSequence(max(sequence, 0), int32(i))
 			parts = append(parts, part)
@@ -226,6 +230,9 @@ func (p *Producer) expire(now kafka.Millis, out *Outside, j *journal.Journal) (a
 					TopicPartition: p.name(i), Records: len(b.records), Timeout: p.config.DeliveryTimeout, Attempts: b.attempts, InFlight: inFlight,
 				})
 				p.giveUp(b, errorName(kerr.RequestTimedOut.Code), seq, out, j)
+				if p.config.transactional() {
+					p.batchFailed(kerr.RequestTimedOut.Code, seq, j)
+				}
 				if s := &q.sequence; b.sequenced && b.attempts > 0 {
 					next := record.IncrementSequence(b.lastSequence(), 1)
 					if !s.open || next > s.unresolved {

@@ -48,14 +48,15 @@ type thread struct {
 // applications with a queue for each partition or key are left out.
 type application struct {
 	state  appState
-	pollAt kafka.Millis // it does not poll for records before
-	queue  []job        // in the order of poll; nobody has begun with them
-	loop   thread       // the poll loop's own work
-	pool   []thread     // the worker threads
-	tokens int          // records that it may process, of those processed by hand
-	done   []progress   // sorted by partition
-	failed []failure    // records that it has sought back to
-	dead   *deadLetter  // never written once made
+	pollAt kafka.Millis   // it does not poll for records before
+	queue  []job          // in the order of poll; nobody has begun with them
+	loop   thread         // the poll loop's own work
+	pool   []thread       // the worker threads
+	tokens int            // records that it may process, of those processed by hand
+	done   []progress     // sorted by partition
+	failed []failure      // records that it has sought back to
+	dead   *deadLetter    // never written once made
+	ends   []commitOffset // where the last poll has come to, sorted; never written once made
 
 	armed   command.CrashPoint
 	armedBy uint64
@@ -146,6 +147,7 @@ func (c *Consumer) inPoll(s *step) bool {
 		return false
 	}
 	m.polled = s.now
+	m.app.ends = c.endsOf(jobs)
 	m.app.queue = append(slices.Clip(m.app.queue), jobs...)
 	if c.crashes(s, afterPoll, kafka.TopicPartition{}, 0) {
 		return false
@@ -161,6 +163,33 @@ func (c *Consumer) inPoll(s *step) bool {
 		m.app.state = appWorking
 	}
 	return true
+}
+
+// endsOf lists the positions, in the partitions of poll's records.
+func (c *Consumer) endsOf(jobs []job) (list []commitOffset) {
+	list = positionsAfter(jobs)
+	for i := range list {
+		if a := c.find(list[i].tp); a != nil {
+			list[i].offset, list[i].epoch = max(list[i].offset, a.position), a.epoch
+		}
+	}
+	return list
+}
+
+// batchOffsets lists what a commit after the batch says.
+func (c *Consumer) batchOffsets() []commitOffset {
+	list := c.member.app.processedOf(nil)
+	if c.config.Group.App.What != CommitPosition {
+		return list
+	}
+	for i := range list {
+		for _, end := range c.member.app.ends {
+			if end.tp == list[i].tp && end.offset > list[i].offset {
+				list[i] = end
+			}
+		}
+	}
+	return list
 }
 
 // positionsAfter lists the positions that poll's records lead to.
@@ -258,10 +287,10 @@ func (c *Consumer) batchDone(s *step) bool {
 	m := c.member
 	switch c.config.Group.App.Commit {
 	case CommitBatch:
-		c.startSync(s, m.app.processedOf(nil), "commitSync after the batch", appPolling)
+		c.startSync(s, c.batchOffsets(), "commitSync after the batch", appPolling)
 		return !c.dead
 	case CommitBatchAsync:
-		if offsets := m.app.processedOf(nil); len(offsets) > 0 {
+		if offsets := c.batchOffsets(); len(offsets) > 0 {
 			if c.crashes(s, beforeCommit, kafka.TopicPartition{}, 0) {
 				return false
 			}

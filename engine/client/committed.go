@@ -22,7 +22,8 @@ func (c *Consumer) lookDue() (due kafka.Millis, ok bool) {
 	return 0, false
 }
 
-// lookUp asks the coordinator for the committed offsets of the partitions without a position.
+// lookUp asks the coordinator for the committed offsets of the partitions without a position. It wants those that are
+// stable, whatever isolation.level is: none while a transaction holds others back (KIP-447).
 //
 // Simplified: a member of the consumer protocol commits and asks by the names of topics. Kafka's client does so as long as
 // it does not know the id of one, and by ids (version 10) then.
@@ -75,6 +76,11 @@ func (c *Consumer) takeLookedUp(s *step, response *kmsg.OffsetFetchResponse, cor
 		return
 	case code != 0:
 		c.fail(s, "OffsetFetch", code, cause)
+		return
+	}
+	if waits := unstable(&group, kerr.UnstableOffsetCommit.Code); len(waits) > 0 {
+		m.lookAt = s.now + retryBackoff
+		c.last = s.j.Append(c.node, cause, journal.OffsetsUnstable{Group: c.config.Group.ID, Partitions: waits, Backoff: retryBackoff})
 		return
 	}
 	for _, topic := range group.Topics {

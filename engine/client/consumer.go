@@ -26,6 +26,7 @@ type ConsumerConfig struct {
 	MaxPollRecords        int          // max.poll.records
 	MetadataMaxAge        kafka.Millis // metadata.max.age.ms
 	ClientRack            string       // client.rack; empty: none
+	IsolationLevel        string       // isolation.level: ReadUncommitted or ReadCommitted; empty: the first
 	// Work is what the application of a consumer without a group needs for one record: it polls again when it is
 	// through with the records of the last poll. 0: no time.
 	Work  kafka.Millis
@@ -43,7 +44,7 @@ func DefaultConsumerConfig(topic string) ConsumerConfig {
 	return ConsumerConfig{
 		Topics: []string{topic}, AutoOffsetReset: "earliest", FetchMinBytes: 1, FetchMaxWait: 500,
 		FetchMaxBytes: 52428800, MaxPartitionFetchSize: 1048576, RequestTimeout: 30000,
-		MaxPollRecords: 500, MetadataMaxAge: 300000,
+		MaxPollRecords: 500, MetadataMaxAge: 300000, IsolationLevel: ReadUncommitted,
 	}
 }
 

@@ -14,6 +14,11 @@
 // each record. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
 // tool that resets offsets.
 //
+// A producer with a transactional.id writes in transactions (transaction.go): its requests to the coordinators go one at a
+// time and before records (transaction_requests.go), and what each answer means is in transaction_answers.go. The
+// application that begins and ends transactions is in producer_app.go. What a consumer is given of them, isolation.level
+// says (isolation.go).
+//
 // A client is a state machine like a broker: Receive takes a delivered message, Disconnected the news that a
 // connection is gone, Tick lets its timers fire, NextDue says when the next one does, and all return what the
 // client wants sent. A request without an answer within request.timeout.ms makes the client close its
@@ -25,7 +30,8 @@
 //
 // Invariants: a client has at most max.in.flight.requests.per.connection requests unanswered by one broker; a
 // record has at most one outcome; an idempotent producer's batches of one partition are sent again only in the
-// order of their sequences; a consumer has one fetch under way to one broker, and its position grows but for a
+// order of their sequences; a transactional producer sends records only to partitions of its transaction, and EndTxn only
+// when no batch is left; a consumer has one fetch under way to one broker, and its position grows but for a
 // reset, a seek or a truncated log; a member fetches only while its application is in poll, and a classic one also joins
 // and gives up partitions only then; a commit names the generation or the epoch that the member was in when it was sent;
 // a member of the consumer protocol has one heartbeat under way whose answer counts, keeps its id as long as its process

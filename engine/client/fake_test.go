@@ -46,6 +46,9 @@ type fake struct {
 	codes    []string // "key:code" for each batch that came, in order
 	closed   []kafka.NodeID
 	silent   bool // nothing is answered
+
+	// other answers requests about transactions; a nil response is a lost connection.
+	other func(m *simnet.Message) kmsg.Response
 }
 
 // state is what a leader remembers of a producer id: of its last five batches.
@@ -67,15 +70,22 @@ type onWay struct {
 
 func newFake(t *testing.T, config ProducerConfig, leaders ...int32) *fake {
 	t.Helper()
-	f := &fake{t: t, leaders: leaders, epochs: make([]int32, len(leaders)), logs: make([][]string, len(leaders)), states: map[string]state{}, next: 1000}
-	rnd := *prng.New(1)
-	var err error
-	if f.producer, err = NewProducer("p0", []kafka.NodeID{"b1"}, 0, config, Workload{}, rnd, rnd); err != nil {
-		t.Fatal(err)
-	}
+	f := unready(t, config, Workload{}, leaders...)
 	f.run(5 * hop)
 	if !f.producer.Ready() {
 		t.Fatal("the producer is not ready")
+	}
+	return f
+}
+
+// unready makes a producer that has not begun.
+func unready(t *testing.T, config ProducerConfig, workload Workload, leaders ...int32) *fake {
+	t.Helper()
+	f := &fake{t: t, leaders: leaders, epochs: make([]int32, len(leaders)), logs: make([][]string, len(leaders)), states: map[string]state{}, next: 1000}
+	rnd := *prng.New(1)
+	var err error
+	if f.producer, err = NewProducer("p0", []kafka.NodeID{"b1"}, 0, config, workload, rnd, rnd); err != nil {
+		t.Fatal(err)
 	}
 	return f
 }
@@ -157,6 +167,13 @@ func (f *fake) arrive(w onWay) {
 		return
 	}
 	reply := &simnet.Message{From: m.To, To: "p0", Correlation: m.Correlation}
+	if f.other != nil {
+		if _, data := m.Request.(*kmsg.MetadataRequest); !data {
+			reply.Response = f.other(m)
+			f.put("p0", reply)
+			return
+		}
+	}
 	switch request := m.Request.(type) {
 	case *kmsg.MetadataRequest:
 		reply.Response = f.metadata(request)

@@ -19,6 +19,9 @@ type fetched struct {
 	data  []byte       // batches; the first may be handed over in part; shared with the message, never written
 	from  kafka.Offset // the position that was asked for
 	cause uint64       // Seq of the event that says the response was delivered
+
+	aborted  []abortedTransaction // that are still to come, by their first offsets; never written
+	aborting []kafka.ProducerID   // whose batches are skipped; never written once made
 }
 
 // takeFetched buffers the records of a fetch response. What came of a partition that is not its own any more,
@@ -43,7 +46,8 @@ func (c *Consumer) takeFetched(now kafka.Millis, m *simnet.Message, about []aske
 			case result.PreferredReadReplica >= 0 && c.config.ClientRack != "" && c.metadata.nodeOf(result.PreferredReadReplica) != "":
 				c.prefer(now, a, c.metadata.nodeOf(result.PreferredReadReplica), cause, j)
 			case len(result.RecordBatches) > 0:
-				c.buffered = append(c.buffered, fetched{tp: a.tp, data: result.RecordBatches, from: a.position, cause: cause})
+				c.buffered = append(c.buffered, fetched{tp: a.tp, data: result.RecordBatches, from: a.position, cause: cause, aborted: abortedOf(result)})
+				a.skipped = nil
 			}
 		}
 	}
@@ -73,7 +77,8 @@ func (c *Consumer) prefer(now kafka.Millis, a *assigned, node kafka.NodeID, caus
 
 // handOver gives the application up to most records of what was fetched, one after the other. It is drained once a record was looked for and none was left: what ends exactly at most is found to be
 // empty by the next poll. Records before the position are dropped, because a response begins with the
-// whole batch that holds it; a batch that is cut at the end is dropped too.
+// whole batch that holds it; a batch that is cut at the end is dropped too. The position moves over control records and,
+// by isolation.level = read_committed, over batches of aborted transactions.
 //
 // Source: CompletedFetch.fetchRecords.
 func (c *Consumer) handOver(f *fetched, most int, take func(*assigned, record.Record, kafka.LeaderEpoch)) (event journal.RecordsRead, drained bool) {
@@ -90,6 +95,10 @@ func (c *Consumer) handOver(f *fetched, most int, take func(*assigned, record.Re
 		if err != nil {
 			panic(fmt.Sprintf("consumer %s: %s: %v", c.node, a.tp, err))
 		}
+		skips := c.config.IsolationLevel == ReadCommitted && f.isAborted(&b)
+		if skips {
+			a.skip(max(b.BaseOffset, a.position), b.NextOffset()-1, "aborted")
+		}
 		scanner := b.Scan()
 		for scanner.Next() {
 			r := scanner.Record()
@@ -98,7 +107,11 @@ func (c *Consumer) handOver(f *fetched, most int, take func(*assigned, record.Re
 				if a.position == f.from {
 					event.Skipped++
 				}
+			case skips:
+				event.Aborted++
 			case b.Attributes.Control():
+				event.Markers++
+				a.skip(r.Offset, r.Offset, "marker")
 			case event.Records == most:
 				return event, false
 			default:

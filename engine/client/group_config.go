@@ -67,13 +67,18 @@ const (
 	CommitBatchAsync CommitWhen = "after, not waiting" // commitAsync when all that poll had returned is processed
 )
 
-// CommitWhat says which offset an application with worker threads commits.
+// CommitWhat says which offset an application commits.
 type CommitWhat string
 
 // The values of CommitWhat.
 const (
 	CommitContiguous CommitWhat = "contiguous" // before the first record that is not done
 	CommitHighest    CommitWhat = "highest"    // after the last record that is done
+	// CommitPosition commits, after a batch and without threads, where poll has come to: behind the markers and aborted
+	// records that follow the last record, too.
+	//
+	// Source: ConsumerRecords.nextOffsets.
+	CommitPosition CommitWhat = "position"
 )
 
 // FailureRule says what an application does with a record that it fails to process.
@@ -100,7 +105,7 @@ type AppConfig struct {
 	Workers   int
 	PollEvery kafka.Millis // with Workers: between two polls
 	Commit    CommitWhen
-	What      CommitWhat // with Workers
+	What      CommitWhat // with Workers, or CommitPosition; empty: contiguous, which without threads is after the last record
 	// CommitOnRevoke makes the application commit what is processed in onPartitionsRevoked, before others read on.
 	CommitOnRevoke bool
 

@@ -105,14 +105,19 @@ func (b *batch) renewedNow(i *identity) bool {
 	return b.producer.ID == i.id && b.producer.Epoch == i.epoch
 }
 
-// blocked says whether a queue's first batch must wait for the sake of the order of sequences.
+// blocked says whether the first batch of a partition's queue must wait for the sake of the order of sequences, or until
+// the partition is part of the transaction.
 //
 // Source: RecordAccumulator.shouldStopDrainBatchesForPartition.
-func (p *Producer) blocked(q *queue) bool {
+func (p *Producer) blocked(partition int) bool {
+	q := &p.queues[partition]
 	if !p.config.idempotent() {
 		return false
 	}
 	if p.identity.id < 0 {
+		return true
+	}
+	if t := &p.txn; p.config.transactional() && (t.state == FatalError || !has(t.within, p.name(partition))) {
 		return true
 	}
 	first, any := q.firstNumbered()
@@ -159,9 +164,18 @@ func (p *Producer) settleSequences(now kafka.Millis, j *journal.Journal) []simne
 			continue
 		}
 		q.sequence.open = false
-		if !q.sequence.isNext(q.sequence.next) {
+		if q.sequence.isNext(q.sequence.next) {
+			continue
+		}
+		if p.config.transactional() {
+			p.txn.raises = p.txn.raises || !p.config.implicit()
+			p.failTransaction(false, "", unackedRecordsError, p.txn.last, j)
+		} else {
 			p.requestBump(q, "no acknowledgement came for sequences of "+p.name(i).String()+" before their time was over", p.identity.bumpCause)
 		}
+	}
+	if p.config.transactional() {
+		return nil
 	}
 	if p.identity.bump {
 		p.bumpEpoch(j)
@@ -228,7 +242,7 @@ func (p *Producer) identityFailed(now kafka.Millis) {
 
 // identityDue is when the producer asks for a producer id; ok is false when it does not.
 func (p *Producer) identityDue() (due kafka.Millis, ok bool) {
-	if !p.config.idempotent() || p.identity.id >= 0 || p.identity.waiting {
+	if !p.config.idempotent() || p.config.transactional() || p.identity.id >= 0 || p.identity.waiting {
 		return 0, false
 	}
 	return max(p.metadata.reachableAt(&p.connections), p.identity.retryAt), true
@@ -243,6 +257,9 @@ func (p *Producer) passes(q *queue, b *batch, code int16, logStart kafka.Offset,
 	s := &q.sequence
 	switch code {
 	case kerr.UnknownProducerID.Code:
+		if p.config.transactional() {
+			return logStart < 0 || b.renewed
+		}
 		if logStart >= 0 && !b.renewed {
 			p.requestBump(q, "the leader does not know the producer id", cause)
 		}
@@ -252,21 +269,32 @@ func (p *Producer) passes(q *queue, b *batch, code int16, logStart kafka.Offset,
 		if !s.open && waits {
 			return true
 		}
+		if p.config.transactional() {
+			return false
+		}
 		if !s.open || b.producer.BaseSequence == s.unresolved {
 			p.requestBump(q, "the leader has a gap before the next sequence (OUT_OF_ORDER_SEQUENCE_NUMBER)", cause)
 		}
 		return true
 	}
-	return kerr.IsRetriable(kerr.ErrorForCode(code))
+	return p.config.transactional() && code == kerr.ConcurrentTransactions.Code || kerr.IsRetriable(kerr.ErrorForCode(code))
 }
 
 // failedSequence notes that a batch with a sequence was given up. Sure means that the broker has refused it,
 // so that its sequence is free.
 //
 // Source: TransactionManager.handleFailedBatch.
-func (p *Producer) failedSequence(q *queue, code int16, sure bool, cause uint64) {
+func (p *Producer) failedSequence(q *queue, b *batch, code int16, sure bool, cause uint64, j *journal.Journal) {
+	if p.config.transactional() {
+		p.batchFailed(code, cause, j)
+		sure = sure && p.txn.state != FatalError
+	}
 	switch {
 	case !p.config.idempotent():
+	case p.config.transactional() && code != kerr.UnknownProducerID.Code:
+		if sure {
+			q.closeGap(b)
+		}
 	case code == kerr.UnknownProducerID.Code:
 		q.sequence = sequences{}
 	case code == kerr.OutOfOrderSequenceNumber.Code || sure:

@@ -28,6 +28,7 @@ type assigned struct {
 	waits      bool              // for metadata, after an error
 	retryAt    kafka.Millis      // nothing is asked for before
 	read       int               // records handed over so far
+	skipped    []SkippedView     // of the last response that brought something; never written once made
 	stopped    bool              // an error ended the reading
 
 	preferred      kafka.NodeID // the replica that the leader has named; empty: none

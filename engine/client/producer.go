@@ -29,7 +29,8 @@ type Producer struct {
 	workload deal
 	sending  bool         // the workload runs
 	nextSend kafka.Millis // when the workload hands in its next records
-	dead     bool         // its process was killed
+	dead     bool         // its process was killed, or has ended
+	endedBy  uint64       // Seq of the event by which it ended by itself; 0: it did not
 
 	connections connections
 	metadata    metadata
@@ -37,6 +38,8 @@ type Producer struct {
 	queues      []queue      // by partition; empty until metadata is there
 	lengths     []int        // scratch of queueLengths
 	checked     kafka.Millis // when the queues were last looked at
+	txn         transactions // of a transactional producer
+	app         producerApp  // around it
 
 	produced     int
 	acknowledged int
@@ -60,6 +63,7 @@ func NewProducer(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timest
 		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: newDeal(workload, draws),
 		connections: connections{node: node, timeout: config.RequestTimeout},
 		metadata:    newMetadata([]string{config.Topic}, bootstrap, config.MetadataMaxAge), identity: newIdentity(), checked: atOnce,
+		txn: new(transactions).restarted(&config),
 	}, nil
 }
 
@@ -123,10 +127,16 @@ func (p *Producer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
 	event.Records = len(lost)
 	seq := j.Append(p.node, cause, event)
 	out.Source.settle(lost, Dropped, kafka.NoOffset, "", j.Tick, seq)
+	p.forget()
+	return true
+}
+
+// forget ends the process: what it held in memory is gone.
+func (p *Producer) forget() {
 	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted(p.config.Topic)
 	p.connections = connections{node: p.node, timeout: p.config.RequestTimeout, correlation: p.connections.correlation}
 	p.sticky, p.older, p.turn = partitioner.NewSticky(int32(p.config.BatchSize)), partitioner.Sticky480{}, partitioner.RoundRobin{}
-	return true
+	p.txn, p.app = p.txn.restarted(&p.config), producerApp{begun: p.app.begun}
 }
 
 // Start begins a new process of the same application after [Producer.Kill]: it learns metadata anew and, if it
@@ -139,7 +149,7 @@ func (p *Producer) Start(now kafka.Millis) bool {
 	if !p.dead {
 		return false
 	}
-	p.dead, p.nextSend = false, now
+	p.dead, p.nextSend, p.txn = false, now, p.txn.restarted(&p.config)
 	return true
 }
 
@@ -155,8 +165,12 @@ func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
 	}
 	consider(p.metadata.nextDue(&p.connections))
 	consider(p.identityDue())
-	consider(p.nextSend, p.handsIn())
+	consider(p.nextSend, p.handsIn() && !p.appWaits())
 	consider(p.connections.nextTimeout())
+	consider(p.txn.due())
+	if p.txn.waits() {
+		return due, ok
+	}
 	consider(p.nextExpiry())
 	for _, node := range p.metadata.nodes() {
 		consider(p.drainDue(node))
@@ -183,6 +197,9 @@ func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []si
 		p.lose(now, server, kerr.RequestTimedOut.Code, seq, out, j)
 	}
 	sends = append(sends, p.metadata.ask(now, &p.connections)...)
+	if p.config.transactional() {
+		return append(sends, p.goOn(now, out, j)...)
+	}
 	if p.handsIn() && p.nextSend <= now {
 		p.nextSend += p.workload.Every
 		for range p.workload.Rate {
@@ -192,11 +209,29 @@ func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []si
 	return append(sends, p.drainReady(now, out, j)...)
 }
 
+// goOn lets the application of a transactional producer and the sender do what they can.
+func (p *Producer) goOn(now kafka.Millis, out *Outside, j *journal.Journal) []simnet.Send {
+	if !p.config.transactional() {
+		return p.drainReady(now, out, j)
+	}
+	var sends []simnet.Send
+	for again := true; again; {
+		for p.ownsApp() && p.runApp(now, out, j) {
+		}
+		before := p.txn.state
+		if !p.dead {
+			sends = append(sends, p.drainReady(now, out, j)...)
+		}
+		again = !p.dead && p.txn.state != before
+	}
+	return sends
+}
+
 // handNext draws the workload's next record and hands it in, if it is this producer's.
-func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) {
+func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) (mine bool) {
 	index, mine := p.workload.draw()
 	if !mine {
-		return
+		return false
 	}
 	entity, key := "", []byte(nil)
 	if index >= 0 {
@@ -210,7 +245,8 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	if p.workload.deletes(version) {
 		r.value = nil
 	}
-	p.hand(now, r, 0, out, j)
+	p.hand(now, r, p.txn.last, out, j)
+	return true
 }
 
 // submitted is one record as the application hands it to the producer.
@@ -245,11 +281,14 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 	case cmd.Default:
 		r.value = Workload{}.value("", out.Source.number(cmd.Key))
 	}
+	if p.config.transactional() && p.txn.state != InTransaction {
+		return nil, p.throws("send")
+	}
 	if size := record.RecordSizeUpperBound(r.key, r.value) + record.HeaderSize; size > p.config.MaxRequestSize {
 		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
 	}
 	p.hand(now, r, cause, out, j)
-	return p.drainReady(now, out, j), nil
+	return p.goOn(now, out, j), nil
 }
 
 // hand partitions one record and appends it to its partition's queue.
@@ -273,6 +312,10 @@ func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outsid
 	seq := j.Append(p.node, cause, event)
 	p.produced++
 	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq}
+	if p.config.transactional() {
+		h.Transaction = p.txn.number
+		p.addPartition(h.TopicPartition)
+	}
 	number := out.Source.take(h, !event.Keyless && !event.Named)
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r, seq, number, &p.config)
@@ -347,17 +390,25 @@ func (p *Producer) Receive(now kafka.Millis, m *simnet.Message, cause uint64, ou
 		return nil
 	}
 	switch response := m.Response.(type) {
+	case *kmsg.FindCoordinatorResponse, *kmsg.AddPartitionsToTxnResponse, *kmsg.AddOffsetsToTxnResponse, *kmsg.TxnOffsetCommitResponse, *kmsg.EndTxnResponse:
+		if p.txn.isAnswer(m) {
+			p.takeTxnAnswer(m, cause, out, j)
+		}
 	case *kmsg.MetadataResponse:
 		p.metadata.take(now, response, p.node, cause, j)
 		p.growQueues(cause, j)
 	case *kmsg.InitProducerIDResponse:
+		if p.txn.isAnswer(m) {
+			p.takeTxnAnswer(m, cause, out, j)
+			break
+		}
 		p.takeProducerID(now, response, cause, j)
 	case *kmsg.ProduceResponse:
 		p.takeAnswer(now, m, response, cause, out, j)
 	default:
 		panic(fmt.Sprintf("producer %s: no handler for %s", p.node, m.API()))
 	}
-	return p.drainReady(now, out, j)
+	return p.goOn(now, out, j)
 }
 
 // Disconnected handles the news that the connection to a server is gone: requests that were in flight on it
@@ -367,7 +418,7 @@ func (p *Producer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uin
 		return nil
 	}
 	p.lose(now, server, kerr.NetworkException.Code, cause, out, j)
-	return p.drainReady(now, out, j)
+	return p.goOn(now, out, j)
 }
 
 // growQueues gives the partitions that are new a queue.

@@ -27,6 +27,14 @@ type ProducerConfig struct {
 	RetryBackoff      kafka.Millis // retry.backoff.ms
 	RetryBackoffMax   kafka.Millis // retry.backoff.max.ms
 	DeliveryTimeout   kafka.Millis // delivery.timeout.ms
+
+	TransactionalID    string       // transactional.id; empty: none
+	TransactionTimeout kafka.Millis // transaction.timeout.ms; 0: the default
+	// TransactionVersion is the feature transaction.version, 1 or 2; 0: 2.
+	//
+	// Simplified: the producer knows it from the beginning and it stays. Kafka's brokers tell it, and a producer takes a
+	// new version over at the end of a transaction.
+	TransactionVersion int
 }
 
 // Idempotence is the setting enable.idempotence, which Kafka treats otherwise when it is not set than when it
@@ -43,6 +51,9 @@ const (
 // defaultDeliveryTimeout is the default of delivery.timeout.ms. A value that equals it counts as not set.
 const defaultDeliveryTimeout kafka.Millis = 120000
 
+// defaultTransactionTimeout is the default of transaction.timeout.ms.
+const defaultTransactionTimeout kafka.Millis = 60000
+
 // maxInFlightForIdempotence is how many batches of a producer id a leader remembers.
 const maxInFlightForIdempotence = 5
 
@@ -54,6 +65,7 @@ func DefaultProducerConfig(topic string) ProducerConfig {
 		Topic: topic, Partitioner: "murmur2", Keyless: "sticky", AdaptiveKeyless: true, Linger: 5, BatchSize: 16384,
 		MaxRequestSize: 1 << 20, MaxInFlight: 5, Acks: -1, RequestTimeout: 30000, MetadataMaxAge: 300000,
 		Retries: math.MaxInt32, RetryBackoff: retryBackoff, RetryBackoffMax: retryBackoffMax, DeliveryTimeout: defaultDeliveryTimeout,
+		TransactionTimeout: defaultTransactionTimeout, TransactionVersion: 2,
 	}
 }
 
@@ -62,7 +74,7 @@ func DefaultProducerConfig(topic string) ProducerConfig {
 // other than all and by retries = 0; more than five requests in flight are an error in any case. The errors
 // are those for which Kafka's producer does not start.
 //
-// Source: ProducerConfig.postProcessAndValidateIdempotenceConfigs, KafkaProducer.configureDeliveryTimeout.
+// Source: ProducerConfig.postProcessAndValidateIdempotenceConfigs, validate; KafkaProducer.configureDeliveryTimeout.
 func (c ProducerConfig) Resolve() (ProducerConfig, error) {
 	asked := c.EnableIdempotence == IdempotenceOn
 	if c.EnableIdempotence != IdempotenceOff {
@@ -83,6 +95,22 @@ func (c ProducerConfig) Resolve() (ProducerConfig, error) {
 			return c, fmt.Errorf("max.in.flight.requests.per.connection = %d: an idempotent producer may have at most %d; set enable.idempotence = false for more", c.MaxInFlight, maxInFlightForIdempotence)
 		}
 	}
+	if c.transactional() {
+		if c.TransactionTimeout == 0 {
+			c.TransactionTimeout = defaultTransactionTimeout
+		}
+		if c.TransactionVersion == 0 {
+			c.TransactionVersion = 2
+		}
+		switch {
+		case !c.idempotent():
+			return c, fmt.Errorf("transactional.id = %q: a transactional producer needs enable.idempotence = true, and so acks = all and retries above 0", c.TransactionalID)
+		case c.TransactionVersion != 1 && c.TransactionVersion != 2:
+			return c, fmt.Errorf("transaction.version = %d; it is 1 or 2", c.TransactionVersion)
+		case c.TransactionTimeout < 1:
+			return c, fmt.Errorf("transaction.timeout.ms = %d; it must be at least 1", c.TransactionTimeout)
+		}
+	}
 	if c.MaxInFlight < 1 {
 		return c, fmt.Errorf("max.in.flight.requests.per.connection = %d; it must be at least 1", c.MaxInFlight)
 	}
@@ -93,6 +121,11 @@ func (c ProducerConfig) Resolve() (ProducerConfig, error) {
 		c.DeliveryTimeout = least
 	}
 	return c, nil
+}
+
+// batchOptions gives what batches are built with.
+func (c *ProducerConfig) batchOptions() record.Options {
+	return record.Options{Codec: c.Compression, Transactional: c.transactional()}
 }
 
 // idempotent says whether batches carry sequences.

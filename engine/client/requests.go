@@ -39,6 +39,7 @@ func metadataRequest(topics []topicMetadata) *kmsg.MetadataRequest {
 func (c *Consumer) listOffsetsRequest(now kafka.Millis, list []*assigned) kmsg.Request {
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Version, request.ReplicaID, request.TimeoutMillis = listOffsetsVersion, -1, int32(c.config.RequestTimeout)
+	request.IsolationLevel = c.config.isolation()
 	for topic, list := range byTopic(list) {
 		rt := kmsg.NewListOffsetsRequestTopic()
 		rt.Topic = topic
@@ -73,6 +74,7 @@ func (c *Consumer) epochRequest(list []*assigned) kmsg.Request {
 func (c *Consumer) fetchRequest(list []*assigned) kmsg.Request {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version, request.SessionEpoch, request.Rack = fetchVersion, noSession, c.config.ClientRack
+	request.IsolationLevel = c.config.isolation()
 	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = int32(c.config.FetchMaxWait), c.config.FetchMinBytes, c.config.FetchMaxBytes
 	for topic, list := range byTopic(list) {
 		rt := kmsg.NewFetchRequestTopic()

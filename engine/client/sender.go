@@ -23,6 +23,12 @@ func (p *Producer) drainReady(now kafka.Millis, out *Outside, j *journal.Journal
 	p.checked = now
 	for again := true; again; {
 		sends = append(sends, p.settleSequences(now, j)...)
+		if p.config.transactional() {
+			asked, goesOn := p.transact(now, out, j)
+			if sends = append(sends, asked...); !goesOn {
+				return sends
+			}
+		}
 		p.noticeLeaders()
 		for _, node := range p.metadata.nodes() {
 			for p.maySend(now, node) {
@@ -103,6 +109,8 @@ func (p *Producer) ready(now kafka.Millis, node kafka.NodeID) (reason string, ca
 			return fmt.Sprintf("the batch of %s is part of one that was too large", p.name(i)), first.cause, true
 		case len(q.batches) > 1 || first.full():
 			return fmt.Sprintf("the batch of %s is full (batch.size = %d bytes)", p.name(i), p.config.BatchSize), first.cause, true
+		case p.txn.completing():
+			return fmt.Sprintf("the transaction is ended, and the batch of %s waits no longer", p.name(i)), first.cause, true
 		case waited >= p.config.Linger:
 			return fmt.Sprintf("the batch of %s had waited %d ms (linger.ms = %d)", p.name(i), waited, p.config.Linger), first.cause, true
 		}
@@ -131,9 +139,10 @@ func (p *Producer) yields(now kafka.Millis, node kafka.NodeID) bool {
 	}
 	list, start := p.led(node)
 	for i := range list {
-		q := &p.queues[list[(start+i)%len(list)]]
+		index := list[(start+i)%len(list)]
+		q := &p.queues[index]
 		if len(q.batches) > 0 && !p.muted(q) && !q.backsOff(now, &p.config) {
-			return !p.blocked(q)
+			return !p.blocked(index)
 		}
 	}
 	return false
@@ -151,12 +160,22 @@ func (p *Producer) drainDue(node kafka.NodeID) (due kafka.Millis, ok bool) {
 		if len(q.batches) == 0 || p.metadata.first().leaders[i].node != node || p.muted(q) {
 			continue
 		}
-		at, any := q.readyAt(&p.config)
+		at, any := p.readyAt(q)
 		if at = max(at, open, p.checked); any && (!ok || at < due) && p.yields(at, node) {
 			due, ok = at, true
 		}
 	}
 	return due, ok
+}
+
+// readyAt is when a queue makes its broker ready; the end of a transaction waits for no linger.ms.
+//
+// Source: RecordAccumulator.batchReady.
+func (p *Producer) readyAt(q *queue) (at kafka.Millis, any bool) {
+	if at, any = q.readyAt(&p.config); any && p.txn.completing() && q.batches[0].attempts == 0 {
+		at = q.batches[0].created
+	}
+	return at, any
 }
 
 // drain makes one Produce request of the first batch of every partition that a broker leads, full or not, as
@@ -169,6 +188,12 @@ func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cau
 	request.Version, request.Acks, request.TimeoutMillis = produceVersion, p.config.Acks, int32(p.config.RequestTimeout)
 	topic := kmsg.NewProduceRequestTopic()
 	topic.TopicID = p.metadata.first().id
+	if p.config.transactional() {
+		id := p.config.TransactionalID
+		if request.TransactionID = &id; !p.config.implicit() {
+			request.Version, topic.Topic = produceVersion1, p.config.Topic
+		}
+	}
 	event := journal.BatchesSent{Reason: reason}
 	list, start := p.led(node)
 	server := p.connections.open(node)
@@ -180,7 +205,7 @@ func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cau
 		if len(q.batches) == 0 || p.muted(q) || q.backsOff(now, &p.config) {
 			continue
 		}
-		if event.Batches > 0 && event.Bytes+q.batches[0].size() > p.config.MaxRequestSize || p.blocked(q) {
+		if event.Batches > 0 && event.Bytes+q.batches[0].size() > p.config.MaxRequestSize || p.blocked(index) {
 			break
 		}
 		b := q.batches[0]

@@ -15,7 +15,9 @@ type Source struct {
 	hottest  keyPlace         // the first that has as many records as no other has more
 	handed   History[Handed]  // by record number
 	outcomes History[Outcome] // in the order the producers learned of them
-	bytes    int              // of keys and values
+
+	transactions History[TransactionEnd] // in the order the producers learned of them
+	bytes        int                     // of keys and values
 }
 
 // Handed is one record that an application handed to its producer. Its number is its index in
@@ -28,6 +30,16 @@ type Handed struct {
 	Timestamp      kafka.Timestamp // of the record: the producer's clock
 	Tick           kafka.Tick
 	Event          uint64 // Seq of the event that says so
+	Transaction    int    // number of the producer's transaction that it is in; 0: in none
+}
+
+// TransactionEnd says that a producer's transaction is over. Records of one that has no end are not known to be committed.
+type TransactionEnd struct {
+	Producer  kafka.NodeID
+	Number    int // of the producer's transactions, from 1
+	Committed bool
+	Tick      kafka.Tick
+	Event     uint64 // Seq of the event that says so
 }
 
 // OutcomeKind says what a producer knows in the end of a record.
@@ -57,6 +69,9 @@ func (s *Source) Handed() *History[Handed] { return &s.handed }
 // Outcomes gives what became of records, in the order their producers learned of it. A record without an
 // outcome is still on its way. It is only read.
 func (s *Source) Outcomes() *History[Outcome] { return &s.outcomes }
+
+// Transactions gives the ends of transactions, in the order their producers learned of them. It is only read.
+func (s *Source) Transactions() *History[TransactionEnd] { return &s.transactions }
 
 // keyPlace is a key and a partition that a partitioner has put it into.
 type keyPlace struct {
@@ -104,7 +119,7 @@ func (s *Source) settle(records []int, kind OutcomeKind, offset kafka.Offset, fa
 func (s *Source) clone() Source {
 	c := *s
 	c.versions, c.records = maps.Clone(s.versions), maps.Clone(s.records)
-	c.handed, c.outcomes = s.handed.clone(), s.outcomes.clone()
+	c.handed, c.outcomes, c.transactions = s.handed.clone(), s.outcomes.clone(), s.transactions.clone()
 	return c
 }
 

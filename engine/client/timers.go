@@ -21,6 +21,9 @@ func (p *Producer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if at, any := p.identityDue(); any && at == due {
 		parts = append(parts, "asks for a producer id")
 	}
+	if at, any := p.txn.due(); any && at == due {
+		parts = append(parts, p.txnDoes())
+	}
 	if p.handsIn() && p.nextSend == due {
 		parts = append(parts, fmt.Sprintf("the application hands in %s", kafka.Count(p.workload.Rate, "record")))
 	}
@@ -39,7 +42,7 @@ func (p *Producer) drainsAt(due kafka.Millis) string {
 		q := &p.queues[i]
 		node := p.metadata.first().leaders[i].node
 		at, any := p.drainDue(node)
-		ready, waits := q.readyAt(&p.config)
+		ready, waits := p.readyAt(q)
 		switch {
 		case !any || at != due || !waits || ready > due:
 		case q.batches[0].attempts > 0:

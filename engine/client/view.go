@@ -25,6 +25,7 @@ type ProducerView struct {
 	ProducerID    kafka.ProducerID    // -1: none
 	ProducerEpoch kafka.ProducerEpoch // -1: none
 	Partitions    []ProducerPartitionView
+	Transaction   *TransactionView // nil: it is not transactional
 }
 
 // ProducerPartitionView is what a producer has for one partition.
@@ -64,6 +65,7 @@ func (p *Producer) View() ProducerView {
 		Node: p.node, Alive: !p.dead, Produced: p.produced, Acknowledged: p.acknowledged, Failed: p.failed,
 		Known: len(p.queues), Sending: p.sending, Refresh: p.metadata.next(),
 		Idempotent: p.config.idempotent(), ProducerID: p.identity.id, ProducerEpoch: p.identity.epoch,
+		Transaction: p.transactionView(),
 	}
 	for _, s := range p.connections.servers {
 		v.InFlight += p.connections.count(s.node, kmsg.Produce)
@@ -138,6 +140,7 @@ type AssignedView struct {
 	ReadsFrom      kafka.NodeID      // where it fetches: the leader or the preferred replica
 	Validating     bool              // the position is being compared with a new leader's log
 	Stopped        bool              // an error ended the reading
+	Skipped        []SkippedView     // of the last response that brought something: what the application was not given, in order
 }
 
 // View gives the consumer's state.
@@ -147,7 +150,7 @@ func (c *Consumer) View() ConsumerView {
 		a := &c.partitions[i]
 		v.Partitions = append(v.Partitions, AssignedView{
 			TopicPartition: a.tp, Position: a.position, Epoch: a.epoch, Read: a.read, Leader: c.metadata.leaderOf(a.tp).node,
-			ReadsFrom: c.readsFrom(a), Validating: a.validating, Stopped: a.stopped,
+			ReadsFrom: c.readsFrom(a), Validating: a.validating, Stopped: a.stopped, Skipped: a.skipped,
 		})
 	}
 	return v

@@ -28,6 +28,11 @@ type Workload struct {
 	// Turn and Turns deal the records to several producers with the same workload: this one hands in
 	// every Turns-th pass through the entities, or record where there are no passes. Turns 0 is one.
 	Turn, Turns int
+	// TransactionRecords is how many records a transactional producer's application puts into one transaction; 0: those
+	// that it hands in at once. Stopped between two, it leaves the transaction open.
+	TransactionRecords int
+	// AbortEvery makes that application abort every so many-th transaction; 0: none.
+	AbortEvery int
 }
 
 // KeyBy is the application's choice of a key.

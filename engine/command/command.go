@@ -11,8 +11,8 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Command is one thing to do, as a value. The concrete types are [AddPartitions], [AlterConfig], [CheckRetention], [Commit],
-// [Crash], [CreateTopic], [Cut], [Delay], [DeleteRecords], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
+// Command is one thing to do, as a value. The concrete types are [AbortTransaction], [AddPartitions], [AlterConfig], [BeginTransaction],
+// [CheckRetention], [Commit], [CommitTransaction], [Crash], [CreateTopic], [Cut], [Delay], [DeleteRecords], [DoubleNext], [DropNext], [Elect], [Heal], [Kill], [Leave], [Pause], [PowerLoss], [Process],
 // [Produce], [Rebalance], [Replay], [Reset], [Resume], [RunCleaner], [Seek], [ShutDown], [Skew], [SlowDisk], [Start], [StartSending],
 // [StopSending], [Wait] and [Wipe].
 type Command interface {
@@ -34,10 +34,13 @@ type verb struct {
 
 // verbs is the grammar, in alphabetical order.
 var verbs = [...]verb{
+	{"abort-transaction", "abort-transaction PRODUCER", parseAbortTransaction},
 	{"add-partitions", "add-partitions TOPIC to COUNT", parseAddPartitions},
 	{"alter-config", "alter-config TOPIC SETTING VALUE", parseAlterConfig},
+	{"begin-transaction", "begin-transaction PRODUCER", parseBeginTransaction},
 	{"check-retention", "check-retention BROKER", parseCheckRetention},
 	{"commit", "commit CONSUMER [PARTITION @OFFSET]", parseCommit},
+	{"commit-transaction", "commit-transaction PRODUCER", parseCommitTransaction},
 	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit]", parseCrash},
 	{"create-topic", "create-topic TOPIC", parseCreateTopic},
 	{"cut", "cut NODE NODE", parseCut},

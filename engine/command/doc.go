@@ -11,6 +11,7 @@
 //	produce p0 - paid          - is no key (null); a key that is a hyphen is written "-"
 //	produce-to p0 2 order-7    the record names its partition
 //	stop-sending p0            the application of p0 hands in no more records; start-sending p0 goes on
+//	begin-transaction p0       the application of p0 begins a transaction; commit-transaction p0 and abort-transaction p0 end it
 //	add-partitions orders to 6 the topic has six partitions afterwards
 //	pause c1                   the process c1 stands still; what arrives for it waits
 //	resume c1

@@ -118,6 +118,10 @@ type RecordsRead struct {
 	To             kafka.Offset         `json:"to"`   // position after: the next offset to read
 	Records        int                  `json:"records"`
 	Skipped        int                  `json:"skipped"` // came before the position, because whole batches are sent
+
+	// What the position moved over without the application's seeing it.
+	Aborted int `json:"aborted,omitempty"` // records of aborted transactions, by isolation.level = read_committed
+	Markers int `json:"markers,omitempty"` // control records
 }
 
 // Kind gives the kind's name.
@@ -125,7 +129,14 @@ func (RecordsRead) Kind() string { return "RecordsRead" }
 
 // Text gives the move of the position.
 func (b RecordsRead) Text() string {
-	return fmt.Sprintf("%s %d→%d records=%d skipped=%d", b.TopicPartition, b.From, b.To, b.Records, b.Skipped)
+	text := fmt.Sprintf("%s %d→%d records=%d skipped=%d", b.TopicPartition, b.From, b.To, b.Records, b.Skipped)
+	if b.Aborted > 0 {
+		text += fmt.Sprintf(" aborted=%d", b.Aborted)
+	}
+	if b.Markers > 0 {
+		text += fmt.Sprintf(" markers=%d", b.Markers)
+	}
+	return text
 }
 
 // Sentence gives the move of the position.
@@ -133,6 +144,12 @@ func (b RecordsRead) Sentence() string {
 	s := fmt.Sprintf("Read %s of %s; the position moves from %d to %d.", kafka.Count(b.Records, "record"), b.TopicPartition, b.From, b.To)
 	if b.Skipped > 0 {
 		s += fmt.Sprintf(" %s before the position came along, because a response begins with the whole batch that holds it.", kafka.Count(b.Skipped, "record"))
+	}
+	if b.Aborted > 0 {
+		s += fmt.Sprintf(" It skips %s of aborted transactions (isolation.level = read_committed).", kafka.Count(b.Aborted, "record"))
+	}
+	if b.Markers > 0 {
+		s += fmt.Sprintf(" It moves over %s, which no application is given.", kafka.Count(b.Markers, "transaction marker"))
 	}
 	return s
 }

@@ -256,7 +256,7 @@ var samples = []sample{
 		"Reading of orders-3 begins at offset 0: there was no position, and auto.offset.reset=earliest asks the leader for that end of the log."},
 	{FetchParked{"c1", 1, 500}, "c1 min=1B wait=500ms",
 		"The fetch of c1 waits here: fewer than fetch.min.bytes = 1 bytes are there for it; it is answered when they are, or after fetch.max.wait.ms = 500 ms."},
-	{RecordsRead{orders3, 42, 44, 2, 1}, "orders-3 42→44 records=2 skipped=1",
+	{RecordsRead{TopicPartition: orders3, From: 42, To: 44, Records: 2, Skipped: 1}, "orders-3 42→44 records=2 skipped=1",
 		"Read 2 records of orders-3; the position moves from 42 to 44. 1 record before the position came along, because a response begins with the whole batch that holds it."},
 	{FetchFailed{orders3, 42, "OFFSET_OUT_OF_RANGE"}, "orders-3 @42 OFFSET_OUT_OF_RANGE", "The fetch of orders-3 at offset 42 was answered with OFFSET_OUT_OF_RANGE."},
 	{PositionValidated{orders3, 42, 4, 50}, "orders-3 @42 epoch=4 end=50",
@@ -295,7 +295,7 @@ func TestStickySwitchWords(t *testing.T) {
 
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
-	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples, transactionSamples, markerSamples) {
+	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples, transactionSamples, markerSamples, producerTransactionSamples) {
 		kinds = append(kinds, s.body.Kind())
 		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
 			t.Errorf("%s calls itself %s", name, s.body.Kind())

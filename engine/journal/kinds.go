@@ -32,6 +32,9 @@ var kinds = [...]Body{
 	TransactionalIDInitialised{}, TransactionFenced{}, PartitionsAddedToTransaction{}, TransactionStateChanged{}, TransactionTimedOut{}, TransactionRequestRefused{},
 	TransactionMarkersQueued{}, TransactionMarkersWritten{}, TransactionCompleted{}, TransactionWriteFailed{}, TransactionalIDExpired{}, TransactionsLoaded{},
 	TransactionCoordinatorResigned{},
+	TransactionsReady{}, TransactionCoordinatorFound{}, TransactionCoordinatorLost{}, TransactionRequestRetried{}, ProducerTransactionBegun{}, ProducerPartitionsAdded{},
+	OffsetsSentToTransaction{}, OffsetsAddedToTransaction{}, ProducerTransactionEnding{}, ProducerTransactionEnded{}, ProducerTransactionFailed{}, UnsentRecordsDropped{},
+	ProducerEnded{}, OffsetsUnstable{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
