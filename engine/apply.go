@@ -37,6 +37,18 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 		return c.stopSending(cmd.Producer, given)
 	case command.StartSending:
 		return c.startSending(cmd.Producer, given)
+	case command.BeginTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.BeginTransaction(c.now, given, &c.outside, &c.journal)
+		})
+	case command.CommitTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.CommitTransaction(c.now, given, &c.outside, &c.journal)
+		})
+	case command.AbortTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.AbortTransaction(c.now, given, &c.outside, &c.journal)
+		})
 	case command.AddPartitions:
 		return c.addPartitions(cmd, given)
 	case command.CreateTopic:
@@ -112,15 +124,22 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 }
 
 func (c *Cluster) produce(cmd command.Produce, given uint64) (why string) {
-	p, why := c.producer(cmd.Producer)
+	return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+		return p.Produce(c.now, cmd, given, &c.outside, &c.journal)
+	})
+}
+
+// tellProducer lets a producer's application do something.
+func (c *Cluster) tellProducer(node kafka.NodeID, do func(*client.Producer) ([]simnet.Send, error)) (why string) {
+	p, why := c.producer(node)
 	if p == nil {
 		return why
 	}
-	sends, err := p.Produce(c.now, cmd, given, &c.outside, &c.journal)
+	sends, err := do(p)
 	if err != nil {
 		return err.Error()
 	}
-	c.send(cmd.Producer, sends)
+	c.sendOf(node, sends)
 	return ""
 }
 

@@ -65,9 +65,17 @@ func (c *Cluster) runningMember(node kafka.NodeID) (n *client.Consumer, why stri
 // sendOf sends what a client wants sent, and ends its connections if its process has ended meanwhile.
 func (c *Cluster) sendOf(node kafka.NodeID, sends []simnet.Send) {
 	c.send(node, sends)
-	if n := c.client(node); n != nil && n.consumer != nil {
-		if cause := n.consumer.Ended(); cause != 0 {
-			c.die(node, cause, true)
-		}
+	n := c.client(node)
+	if n == nil {
+		return
+	}
+	ended := uint64(0)
+	if n.consumer != nil {
+		ended = n.consumer.Ended()
+	} else {
+		ended = n.producer.Ended()
+	}
+	if ended != 0 {
+		c.die(node, ended, true)
 	}
 }

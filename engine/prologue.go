@@ -42,10 +42,14 @@ func (c *Cluster) bootSpan() kafka.Millis { return (registrationHops + creationH
 // clientSpan is how long before tick 0, or before the commands of the prologue, the clients start. An idempotent
 // producer asks twice for its id: the first broker that it asks has to get a block of ids first. The members of
 // groups find their coordinator, for which its topic has to be created, and join. A member that is not the first of
-// its group comes within the initial delay, and so there is a second window, in which nobody comes.
+// its group comes within the initial delay, and so there is a second window, in which nobody comes. Transactional producers
+// find their coordinator in the same way.
 func (c *Cluster) clientSpan() kafka.Millis {
 	if len(c.spec.Groups) > 0 {
 		return groupHops*c.spec.Latency + 10*groupBackoff + 2*c.spec.Cluster.Groups.InitialRebalanceDelay
+	}
+	if len(c.spec.transactionalIDs()) > 0 {
+		return groupHops*c.spec.Latency + 10*groupBackoff
 	}
 	for _, p := range c.spec.Producers {
 		if config, err := p.Config.Resolve(); err == nil && config.EnableIdempotence == client.IdempotenceOn {

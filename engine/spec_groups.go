@@ -9,6 +9,7 @@ import (
 	"loglab/engine/client"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
+	"loglab/engine/txn"
 )
 
 // What a spec says of a member and its application is in the clients' own terms.
@@ -94,8 +95,29 @@ func (s *Spec) internalPartitions() (list []kafka.TopicPartition) {
 	for _, g := range s.Groups {
 		list = append(list, kafka.TopicPartition{Topic: group.Topic, Partition: OffsetsPartition(g.ID)})
 	}
+	for _, id := range s.transactionalIDs() {
+		list = append(list, TransactionsPartition(id))
+	}
 	slices.SortFunc(list, kafka.TopicPartition.Compare)
 	return slices.Compact(list)
+}
+
+// transactionalIDs lists the transactional.ids of the run's producers, as often as they are used.
+func (s *Spec) transactionalIDs() (list []string) {
+	for _, p := range s.Producers {
+		if p.Config.TransactionalID != "" {
+			list = append(list, p.Config.TransactionalID)
+		}
+	}
+	return list
+}
+
+// TransactionsPartitions is transaction.state.log.num.partitions: how many partitions __transaction_state has.
+const TransactionsPartitions = 50
+
+// TransactionsPartition gives the partition of __transaction_state that keeps a transactional.id.
+func TransactionsPartition(id string) kafka.TopicPartition {
+	return kafka.TopicPartition{Topic: txn.Topic, Partition: txn.PartitionFor(id, TransactionsPartitions)}
 }
 
 // checkGroups refuses a group that could not be.

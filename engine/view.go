@@ -12,23 +12,26 @@ import (
 	"loglab/engine/replication"
 	"loglab/engine/simnet"
 	"loglab/engine/storage"
+	"loglab/engine/txn"
 )
 
 // View is the cluster at one moment as an immutable value: sorted slices, no live pointers. Its JSON
 // names are those of the command line's "state".
 type View struct {
-	Tick        kafka.Tick      `json:"tick"`
-	Now         kafka.Millis    `json:"now_ms"` // virtual time
-	Controller  ControllerView  `json:"controller"`
-	Brokers     []BrokerView    `json:"brokers"`
-	Partitions  []PartitionView `json:"partitions"`                   // of the run's topics in the order of the spec, by index
-	Offsets     []PartitionView `json:"offsets_partitions,omitempty"` // of __consumer_offsets, those on which a group lives
-	Groups      []GroupView     `json:"groups"`
-	Producers   []ProducerView  `json:"producers"`
-	Source      SourceView      `json:"source"`             // what the producers' applications have published
-	Destination DestinationView `json:"destination"`        // what the consumers' applications have written
-	UnderWay    []MessageView   `json:"messages_under_way"` // in the order of delivery
-	Faulty      []LinkView      `json:"faulty_links"`       // by sender, then receiver
+	Tick              kafka.Tick          `json:"tick"`
+	Now               kafka.Millis        `json:"now_ms"` // virtual time
+	Controller        ControllerView      `json:"controller"`
+	Brokers           []BrokerView        `json:"brokers"`
+	Partitions        []PartitionView     `json:"partitions"`                             // of the run's topics in the order of the spec, by index
+	Offsets           []PartitionView     `json:"offsets_partitions,omitempty"`           // of __consumer_offsets, those on which a group lives
+	TransactionStates []PartitionView     `json:"transaction_state_partitions,omitempty"` // of __transaction_state, those on which a transactional.id lives
+	Groups            []GroupView         `json:"groups"`
+	Transactions      []TransactionalView `json:"transactions,omitempty"` // by transactional.id
+	Producers         []ProducerView      `json:"producers"`
+	Source            SourceView          `json:"source"`             // what the producers' applications have published
+	Destination       DestinationView     `json:"destination"`        // what the consumers' applications have written
+	UnderWay          []MessageView       `json:"messages_under_way"` // in the order of delivery
+	Faulty            []LinkView          `json:"faulty_links"`       // by sender, then receiver
 }
 
 // LinkView is the way from one node to another where something is wrong with it.
@@ -213,6 +216,7 @@ func (c *Cluster) View() View {
 	for i := range c.spec.Groups {
 		v.Groups = append(v.Groups, c.groupView(&c.spec.Groups[i], &v))
 	}
+	v.Transactions = c.transactionalViews(v.Controller.Image)
 	v.Source = c.outside.Source.View()
 	v.Destination = c.outside.Destination.View()
 	for _, p := range c.paused {
@@ -250,11 +254,14 @@ func (c *Cluster) viewCluster(v *View) {
 	for _, tp := range c.partitions(held.Image) {
 		p, _ := held.Image.Partition(tp)
 		shown := c.partitionView(tp, p, held.Image, each)
-		if tp.Topic == group.Topic {
+		switch tp.Topic {
+		case group.Topic:
 			v.Offsets = append(v.Offsets, shown)
-			continue
+		case txn.Topic:
+			v.TransactionStates = append(v.TransactionStates, shown)
+		default:
+			v.Partitions = append(v.Partitions, shown)
 		}
-		v.Partitions = append(v.Partitions, shown)
 	}
 }
 

@@ -100,17 +100,17 @@ func (b *Broker) writeMarker(t *turn, tp kafka.TopicPartition, marker storage.Tr
 		t.note(cause, journal.MarkerRefused{TopicPartition: tp, ProducerID: marker.ProducerID, ProducerEpoch: marker.ProducerEpoch, Error: refusal.Err.Message, Why: refusal.Why})
 		return result, w
 	}
-	w = wake{r: r, cause: b.noteMarker(t, r, appended, marker, cause)}
+	w = wake{r: r, cause: b.noteAppended(t, r, appended, false, cause), watermark: moved}
 	if moved {
-		w.cause, w.watermark = b.noteWatermark(t, r, from, w.cause), true
+		w.cause = b.noteWatermark(t, r, from, w.cause)
 	}
+	w.cause = t.note(w.cause, endedBy(r, appended, marker))
 	result.waits, result.upTo = true, appended.LastOffset+1
 	return result, w
 }
 
-// noteMarker journals that a marker was appended, and which transaction it has ended here.
-func (b *Broker) noteMarker(t *turn, r *replication.Replica, a storage.Appended, m storage.TransactionMarker, cause uint64) uint64 {
-	cause = b.noteAppended(t, r, a, false, cause)
+// endedBy says which transaction a marker has ended here.
+func endedBy(r *replication.Replica, a storage.Appended, m storage.TransactionMarker) journal.TransactionEnded {
 	event := journal.TransactionEnded{
 		TopicPartition: r.TopicPartition, ProducerID: m.ProducerID, ProducerEpoch: m.ProducerEpoch, Marker: m.Type.String(), Offset: a.LastOffset,
 		CoordinatorEpoch: m.CoordinatorEpoch, FirstOffset: kafka.NoOffset, HighWatermark: r.HighWatermark(), LastStableOffset: r.LastStableOffset(),
@@ -118,7 +118,7 @@ func (b *Broker) noteMarker(t *turn, r *replication.Replica, a storage.Appended,
 	if a.Completed != nil {
 		event.FirstOffset = a.Completed.FirstOffset
 	}
-	return t.note(cause, event)
+	return event
 }
 
 // markerSettled notes what became of the write by which a group coordinator ends a transaction.

@@ -6,6 +6,7 @@ import (
 	"loglab/engine/metadata"
 	"loglab/engine/replication"
 	"loglab/engine/storage"
+	"loglab/engine/txn"
 )
 
 // View is what can be seen of a broker from outside: an immutable value.
@@ -27,8 +28,9 @@ type View struct {
 // CoordinatorView is the coordinator that lives on one partition of an internal topic.
 type CoordinatorView struct {
 	TopicPartition kafka.TopicPartition
-	Writes         int               // that are not on every in-sync replica
-	Groups         []group.GroupView // of a partition of __consumer_offsets, by id
+	Writes         int                   // that are not on every in-sync replica
+	Groups         []group.GroupView     // of a partition of __consumer_offsets, by id
+	Transactions   []txn.TransactionView // of a partition of __transaction_state, by id
 }
 
 // ReplicaView is one replica.
@@ -67,6 +69,8 @@ func (b *Broker) View(now kafka.Millis) View {
 		shown := CoordinatorView{TopicPartition: h.tp}
 		if h.group != nil {
 			shown.Groups = h.group.View()
+		} else {
+			shown.Transactions = h.txn.View()
 		}
 		for _, w := range b.coordinatorWrites {
 			if w.tp == h.tp {
@@ -128,6 +132,21 @@ func (b *Broker) GroupHeld(p kafka.Partition, id string) (held *group.GroupView,
 	for _, g := range h.group.View() {
 		if g.ID == id {
 			return &g, true
+		}
+	}
+	return nil, true
+}
+
+// TransactionHeld gives what this broker has of a transactional.id as its coordinator, nil if it knows of none; leads is
+// false where it is not the coordinator.
+func (b *Broker) TransactionHeld(id string) (held *txn.TransactionView, leads bool) {
+	h := b.coordinator(b.transactionsPartition(id))
+	if h == nil {
+		return nil, false
+	}
+	for _, t := range h.txn.View() {
+		if t.TransactionalID == id {
+			return &t, true
 		}
 	}
 	return nil, true

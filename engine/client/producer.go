@@ -95,9 +95,10 @@ func (p *Producer) StopSending() bool {
 	return was
 }
 
-// Ready says whether the producer knows its topic and, if it is idempotent, has its producer id.
+// Ready says whether the producer knows its topic and, if it is idempotent, has its producer id. One that is transactional
+// may never find a coordinator to give it one.
 func (p *Producer) Ready() bool {
-	return len(p.queues) > 0 && (!p.config.idempotent() || p.identity.id >= 0)
+	return len(p.queues) > 0 && (!p.config.idempotent() || p.identity.id >= 0 || p.config.transactional())
 }
 
 // Alive says whether the producer's process runs.

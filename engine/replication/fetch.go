@@ -35,7 +35,7 @@ type Fetched struct {
 	LastStableOffset kafka.Offset
 	LogStartOffset   kafka.Offset
 	LogEndOffset     kafka.Offset
-	Diverging        *storage.EpochEntry // with the end offset as StartOffset; nil: the logs agree
+	Diverging        *storage.EpochEntry          // with the end offset as StartOffset; nil: the logs agree
 	Aborted          []storage.AbortedTransaction // for a reader of committed records: those whose records it leaves out
 }
 
