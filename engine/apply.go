@@ -37,18 +37,8 @@ func (c *Cluster) carryOut(cmd command.Command, given uint64) (why string) {
 		return c.stopSending(cmd.Producer, given)
 	case command.StartSending:
 		return c.startSending(cmd.Producer, given)
-	case command.BeginTransaction:
-		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
-			return p.BeginTransaction(c.now, given, &c.outside, &c.journal)
-		})
-	case command.CommitTransaction:
-		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
-			return p.CommitTransaction(c.now, given, &c.outside, &c.journal)
-		})
-	case command.AbortTransaction:
-		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
-			return p.AbortTransaction(c.now, given, &c.outside, &c.journal)
-		})
+	case command.BeginTransaction, command.CommitTransaction, command.AbortTransaction:
+		return c.transact(cmd, given)
 	case command.AddPartitions:
 		return c.addPartitions(cmd, given)
 	case command.CreateTopic:
@@ -127,6 +117,25 @@ func (c *Cluster) produce(cmd command.Produce, given uint64) (why string) {
 	return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
 		return p.Produce(c.now, cmd, given, &c.outside, &c.journal)
 	})
+}
+
+// transact lets a producer's application begin or end a transaction.
+func (c *Cluster) transact(cmd command.Command, given uint64) (why string) {
+	switch cmd := cmd.(type) {
+	case command.BeginTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.BeginTransaction(c.now, given, &c.outside, &c.journal)
+		})
+	case command.CommitTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.CommitTransaction(c.now, given, &c.outside, &c.journal)
+		})
+	case command.AbortTransaction:
+		return c.tellProducer(cmd.Producer, func(p *client.Producer) ([]simnet.Send, error) {
+			return p.AbortTransaction(c.now, given, &c.outside, &c.journal)
+		})
+	}
+	panic(fmt.Sprintf("engine: %q is about no transaction", cmd))
 }
 
 // tellProducer lets a producer's application do something.
