@@ -172,4 +172,5 @@ var termOfKind = map[string]string{
 	"UnsentRecordsDropped":        "transaction",
 	"ProducerEnded":               "producer",
 	"OffsetsUnstable":             "isolation-level",
+	"PositionsRewound":            "transaction",
 }

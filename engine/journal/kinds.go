@@ -29,7 +29,7 @@ var kinds = [...]Body{
 	PatternResolved{}, GroupConverted{},
 	TransactionsReady{}, TransactionCoordinatorFound{}, TransactionCoordinatorLost{}, TransactionRequestRetried{}, ProducerTransactionBegun{}, ProducerPartitionsAdded{},
 	OffsetsSentToTransaction{}, OffsetsAddedToTransaction{}, ProducerTransactionEnding{}, ProducerTransactionEnded{}, ProducerTransactionFailed{}, UnsentRecordsDropped{},
-	ProducerEnded{}, OffsetsUnstable{},
+	ProducerEnded{}, OffsetsUnstable{}, PositionsRewound{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.
