@@ -28,16 +28,19 @@ func Printable(p []byte) string { return string(AppendPrintable(nil, p)) }
 
 // AppendPrintable appends what Printable gives to dst.
 func AppendPrintable(dst, p []byte) []byte {
+	if p == nil {
+		return append(dst, "null"...)
+	}
 	shown, more := p[:min(len(p), maxShownBytes)], ""
 	if len(p) > maxShownBytes {
 		more = "…"
 	}
+	// Nearly all keys and values are of the first two kinds.
 	switch {
-	case p == nil:
-		return append(dst, "null"...)
-	case needNoEscape(shown) && isText(p[len(shown):]): // as nearly always
-		dst = append(append(dst, '"'), shown...)
-		return append(append(dst, '"'), more...)
+	case more == "" && needNoEscape(shown):
+		return append(append(append(dst, '"'), shown...), '"')
+	case needNoEscape(shown) && isText(p[len(shown):]):
+		return append(append(append(dst, '"'), shown...), "\"…"...)
 	case !isText(p):
 		return append(hex.AppendEncode(dst, shown), more...)
 	case plainPrefix(shown) == len(shown): // as JSON
