@@ -60,6 +60,9 @@ func (c *Coordinator) replay(id string, value []byte) {
 	if err != nil {
 		return
 	}
+	if v.State == Empty {
+		v.Partitions = nil // whatever is there
+	}
 	c.put(&transaction{id: id, details: details{
 		state: v.State, producerID: v.ProducerID, previousProducerID: v.PreviousProducerID, nextProducerID: v.NextProducerID,
 		epoch: v.ProducerEpoch, lastProducerEpoch: noEpoch, timeout: v.Timeout, partitions: sorted(v.Partitions), start: v.Start,
