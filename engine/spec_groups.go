@@ -17,6 +17,7 @@ type (
 	GroupConfig   = client.GroupConfig
 	GroupProtocol = client.GroupProtocol
 	AppConfig     = client.AppConfig
+	Transform     = client.TransformConfig
 	Poison        = client.Poison
 	SinkConfig    = client.SinkConfig
 	SinkKind      = client.SinkKind
@@ -109,6 +110,13 @@ func (s *Spec) transactionalIDs() (list []string) {
 			list = append(list, p.Config.TransactionalID)
 		}
 	}
+	for _, g := range s.Groups {
+		for _, m := range g.Members {
+			if t := m.Config.Group.App.Transform; t != nil && t.Producer.TransactionalID != "" {
+				list = append(list, t.Producer.TransactionalID)
+			}
+		}
+	}
 	return list
 }
 
@@ -153,6 +161,12 @@ func (s *Spec) checkMember(c *ConsumerConfig, id string) error {
 		return fmt.Errorf("subscribes to %s and by the pattern %q; it can only do one", strings.Join(c.Topics, ", "), g.Pattern)
 	case g.App.OnFailure == DeadLetter && g.App.DeadLetterTopic == "":
 		return fmt.Errorf("the dead-letter topic has no name")
+	}
+	if err := g.App.CheckTransform(); err != nil {
+		return err
+	}
+	if err := client.CheckIsolation(c.IsolationLevel); err != nil {
+		return err
 	}
 	if err := client.CheckPattern(g.Pattern); err != nil {
 		return err

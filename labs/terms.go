@@ -193,4 +193,5 @@ var termOfKind = map[string]string{
 	"UnsentRecordsDropped":           "transaction",
 	"ProducerEnded":                  "producer",
 	"OffsetsUnstable":                "isolation-level",
+	"PositionsRewound":               "transaction",
 }

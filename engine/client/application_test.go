@@ -103,7 +103,7 @@ func TestRestartAfterACrash(t *testing.T) {
 	s := seated(t, func(c *ConsumerConfig) { c.Group.App.Work = 10 }, 0)
 	s.brings(0, 3)
 	s.settle(10)
-	s.consumer.Crash(0, &s.journal)
+	s.consumer.Crash(0, &s.out, &s.journal)
 	if due, ok := s.consumer.NextDue(); ok {
 		t.Errorf("a dead process has a timer at %d", due)
 	}

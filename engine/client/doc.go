@@ -11,7 +11,8 @@
 // Around a member runs an application
 // (application.go, workers.go) that does one kind of thing at a time: it polls, processes a record, commits; a crash can
 // be armed between any two (crash.go). What it has processed goes to its group's [Sink], which also keeps what became of
-// each record. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
+// each record. An application that also writes has a producer in its process (transform.go): records and offsets are one
+// transaction, or two things that know nothing of each other. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
 // tool that resets offsets.
 //
 // A producer with a transactional.id writes in transactions (transaction.go): its requests to the coordinators go one at a

@@ -26,7 +26,7 @@ func (o *Outside) Clone() Outside {
 }
 
 // The sizes of an entry of each history, about.
-const handedBytes, outcomeBytes = 120, 72
+const handedBytes, outcomeBytes = 168, 72
 
 // SizeBytes estimates the memory that is shared with clones.
 func (o *Outside) SizeBytes() int {

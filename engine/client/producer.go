@@ -40,6 +40,8 @@ type Producer struct {
 	checked     kafka.Millis // when the queues were last looked at
 	txn         transactions // of a transactional producer
 	app         producerApp  // around it
+	embedded    bool         // its application is a consumer's
+	flushing    bool         // the application waits until nothing is unacknowledged
 
 	produced     int
 	acknowledged int
@@ -125,7 +127,10 @@ func (p *Producer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
 			}
 		}
 	}
-	event.Records = len(lost)
+	if event.Records = len(lost); p.embedded && len(lost) == 0 {
+		p.forget()
+		return true
+	}
 	seq := j.Append(p.node, cause, event)
 	out.Source.settle(lost, Dropped, kafka.NoOffset, "", j.Tick, seq)
 	p.forget()
@@ -137,7 +142,7 @@ func (p *Producer) forget() {
 	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted(p.config.Topic)
 	p.connections = connections{node: p.node, timeout: p.config.RequestTimeout, correlation: p.connections.correlation}
 	p.sticky, p.older, p.turn = partitioner.NewSticky(int32(p.config.BatchSize)), partitioner.Sticky480{}, partitioner.RoundRobin{}
-	p.txn, p.app = p.txn.restarted(&p.config), producerApp{begun: p.app.begun}
+	p.txn, p.app, p.flushing = p.txn.restarted(&p.config), producerApp{begun: p.app.begun}, false
 }
 
 // Start begins a new process of the same application after [Producer.Kill]: it learns metadata anew and, if it
@@ -217,7 +222,7 @@ func (p *Producer) goOn(now kafka.Millis, out *Outside, j *journal.Journal) []si
 	}
 	var sends []simnet.Send
 	for again := true; again; {
-		for p.ownsApp() && p.runApp(now, out, j) {
+		for !p.embedded && p.runApp(now, out, j) {
 		}
 		before := p.txn.state
 		if !p.dead {
@@ -255,6 +260,9 @@ type submitted struct {
 	key, value []byte // a nil key is no key
 	named      bool   // it names its partition, to
 	to         kafka.Partition
+
+	of       kafka.TopicPartition // the record that it was made of; zero: of none
+	ofOffset kafka.Offset
 }
 
 // Produce hands in one record as a command says. Cause is the Seq of the event that asked for it. It
@@ -312,7 +320,7 @@ func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outsid
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq}
+	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq, Of: r.of, OfOffset: r.ofOffset}
 	if p.config.transactional() {
 		h.Transaction = p.txn.number
 		p.addPartition(h.TopicPartition)

@@ -156,9 +156,6 @@ func (p *Producer) AbortTransaction(now kafka.Millis, cause uint64, out *Outside
 	return p.goOn(now, out, j), nil
 }
 
-// ownsApp says whether the producer's application is its own, and not a consumer's.
-func (p *Producer) ownsApp() bool { return true }
-
 // appWaits says whether the application's timer has to wait: it is in a call that has not returned, or a person has
 // begun a transaction.
 func (p *Producer) appWaits() bool {

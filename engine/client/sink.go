@@ -18,6 +18,7 @@ const (
 	SinkIdempotent SinkKind = "idempotent" // keeps the topic, partition and offset of every effect, and ignores one that it has
 	SinkUpsert     SinkKind = "upsert"     // writes it over what it has under the record's key
 	SinkOffsets    SinkKind = "offsets"    // stores the offset with the effect in one transaction; consumers begin there
+	SinkEmail      SinkKind = "e-mail"     // each effect leaves at once and cannot be taken back
 )
 
 // SinkConfig is the system outside the cluster that a group's applications write to.

@@ -31,6 +31,10 @@ type Handed struct {
 	Tick           kafka.Tick
 	Event          uint64 // Seq of the event that says so
 	Transaction    int    // number of the producer's transaction that it is in; 0: in none
+
+	// The record that an application which reads and writes made it of.
+	Of       kafka.TopicPartition // zero: of none
+	OfOffset kafka.Offset
 }
 
 // TransactionEnd says that a producer's transaction is over. Records of one that has no end are not known to be committed.

@@ -110,8 +110,10 @@ const eventWord = "event "
 // value ok is false.
 //
 // Simplified: a record's version is the number in its value, as in "event 7"; a value of another form has
-// none, and the destination cannot tell whether it is late.
+// none, and the destination cannot tell whether it is late. What an application writes for such a record has the version
+// too.
 func eventOf(key, value []byte) (entity []byte, version int, ok bool) {
+	value = inputOf(value)
 	word := []byte(eventWord)
 	at := bytes.LastIndex(value, word)
 	if at < 0 {

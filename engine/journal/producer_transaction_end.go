@@ -192,3 +192,23 @@ func (b OffsetsUnstable) Text() string {
 func (b OffsetsUnstable) Sentence() string {
 	return fmt.Sprintf("OffsetFetch of group %s was answered with UNSTABLE_OFFSET_COMMIT for %s: a transaction holds offsets there and is not over. The consumer takes no offset and asks again after %s ms.", b.Group, texts(b.Partitions, ", "), kafka.Thousands(b.Backoff))
 }
+
+// PositionsRewound says that an application goes back to what its group has committed.
+type PositionsRewound struct {
+	Group      string                 `json:"group"`
+	Partitions []kafka.TopicPartition `json:"partitions"` // sorted
+	Why        string                 `json:"why"`
+}
+
+// Kind gives the kind's name.
+func (PositionsRewound) Kind() string { return "PositionsRewound" }
+
+// Text gives the partitions and the reason.
+func (b PositionsRewound) Text() string {
+	return fmt.Sprintf("%s [%s]: %s", b.Group, texts(b.Partitions, " "), b.Why)
+}
+
+// Sentence gives the partitions and the reason.
+func (b PositionsRewound) Sentence() string {
+	return fmt.Sprintf("The application goes back to the committed offsets of group %s in %s: %s. What it had read since it reads again.", b.Group, texts(b.Partitions, ", "), b.Why)
+}
