@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,33 +42,17 @@ func transactional(ids ...string) *engine.Spec {
 // logged decodes a partition: "offset:value" for each record, "offset:COMMIT" or "offset:ABORT" for a marker.
 func logged(t *testing.T, segments []storage.Segment) (list []string) {
 	t.Helper()
-	for _, s := range segments {
-		for data := s.Bytes; ; {
-			b, err := record.Parse(data)
-			if errors.Is(err, record.ErrEnd) {
-				break
-			}
+	batchesOf(t, segments, func(b record.Batch, r record.Record) {
+		text := string(r.Value)
+		if b.Attributes.Control() {
+			control, err := record.DecodeControl(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			records, err := b.Records()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range records {
-				text := string(r.Value)
-				if b.Attributes.Control() {
-					control, err := record.DecodeControl(r)
-					if err != nil {
-						t.Fatal(err)
-					}
-					text = control.Type.String()
-				}
-				list = append(list, fmt.Sprintf("%d:%s", r.Offset, text))
-			}
-			data = data[b.Size():]
+			text = control.Type.String()
 		}
-	}
+		list = append(list, fmt.Sprintf("%d:%s", r.Offset, text))
+	})
 	return list
 }
 
