@@ -449,3 +449,26 @@ func TestCloneOfATransactionalProducer(t *testing.T) {
 		}
 	}
 }
+
+// A sender that waits before it asks again finds no broker it can reach when it wakes: it waits on, until a connection can be
+// made.
+func TestWakesWithoutAnyConnection(t *testing.T) {
+	f := newTxnFake(t, transactional(2), Workload{})
+	f.refuse = nth("FindCoordinator", 1, kerr.CoordinatorNotAvailable)
+	f.run(10 * hop)
+	if got := f.texts("TransactionRequestRetried"); len(got) != 1 {
+		t.Fatalf("retried %q, want once", got)
+	}
+	wakes, _ := f.producer.NextDue()
+	f.run(wakes - 1 - f.now)
+	for _, node := range []kafka.NodeID{"b1", "b2", "b3"} {
+		f.send(f.producer.Disconnected(f.now, node, 0, &f.out, &f.journal))
+	}
+	f.run(300)
+	f.is(TransactionsIdle, "")
+	for _, asked := range f.asked {
+		if strings.Contains(asked, "→ ") {
+			t.Errorf("it sends to no broker: %s", asked)
+		}
+	}
+}
