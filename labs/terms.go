@@ -173,4 +173,7 @@ var termOfKind = map[string]string{
 	"ProducerEnded":               "producer",
 	"OffsetsUnstable":             "isolation-level",
 	"PositionsRewound":            "transaction",
+	"OutboxWritten":               "producer",
+	"OutboxRelayed":               "producer",
+	"OutboxMarked":                "producer",
 }
