@@ -357,9 +357,9 @@ func (c *Consumer) finish(s *step, t *thread, number int) bool {
 func (c *Consumer) effectOf(sink *Sink, j *job) string {
 	switch app := &c.config.Group.App; {
 	case app.Transform == nil:
-		return sink.apply(j.tp, j.offset)
+		return sink.apply(j.tp, j.offset, j.key, j.value)
 	case app.CallsOut:
-		return sink.apply(j.tp, j.offset) + ". The application writes a record to " + app.Transform.Topic
+		return sink.apply(j.tp, j.offset, j.key, j.value) + ". The application writes a record to " + app.Transform.Topic
 	default:
 		return "The application writes a record to " + app.Transform.Topic
 	}

@@ -106,7 +106,8 @@ func (c *Consumer) write(s *step, j job) bool {
 		c.giveUpTransaction(s)
 		return false
 	}
-	r := submitted{key: j.key, value: outputOf(j.value, j.tp, j.offset), of: j.tp, ofOffset: j.offset}
+	fate := s.out.sink(c.config.Group.ID).table(j.tp).fate(j.offset)
+	r := submitted{key: j.key, value: outputOf(j.value, j.tp, j.offset), of: j.tp, ofOffset: j.offset, again: fate.Processed > 1}
 	p.hand(s.now, r, c.last, s.out, s.j)
 	return true
 }
