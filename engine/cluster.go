@@ -191,6 +191,9 @@ func (c *Cluster) startClients(rnd *prng.Rand) error {
 		if err != nil {
 			return err
 		}
+		if p.Off {
+			node.Off()
+		}
 		c.clients = append(c.clients, clientNode{producer: node})
 	}
 	return nil

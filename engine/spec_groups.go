@@ -40,6 +40,7 @@ const (
 
 	CommitContiguous = client.CommitContiguous
 	CommitHighest    = client.CommitHighest
+	CommitPosition   = client.CommitPosition
 
 	RetryInPlace = client.RetryInPlace
 	SeekBack     = client.SeekBack
@@ -50,6 +51,9 @@ const (
 	SinkIdempotent = client.SinkIdempotent
 	SinkUpsert     = client.SinkUpsert
 	SinkOffsets    = client.SinkOffsets
+
+	ReadUncommitted = client.ReadUncommitted
+	ReadCommitted   = client.ReadCommitted
 )
 
 // DefaultGroupConfig gives the defaults of Kafka 4.2 for a member of a group.
@@ -103,7 +107,7 @@ func (s *Spec) internalPartitions() (list []kafka.TopicPartition) {
 	return slices.Compact(list)
 }
 
-// transactionalIDs lists the transactional.ids of the run's producers, as often as they are used.
+// transactionalIDs lists the transactional.ids of the run's producers and applications, as often as they are used.
 func (s *Spec) transactionalIDs() (list []string) {
 	for _, p := range s.Producers {
 		if p.Config.TransactionalID != "" {
@@ -162,14 +166,10 @@ func (s *Spec) checkMember(c *ConsumerConfig, id string) error {
 	case g.App.OnFailure == DeadLetter && g.App.DeadLetterTopic == "":
 		return fmt.Errorf("the dead-letter topic has no name")
 	}
-	if err := g.App.CheckTransform(); err != nil {
-		return err
-	}
-	if err := client.CheckIsolation(c.IsolationLevel); err != nil {
-		return err
-	}
-	if err := client.CheckPattern(g.Pattern); err != nil {
-		return err
+	for _, err := range [...]error{client.CheckPattern(g.Pattern), client.CheckIsolation(c.IsolationLevel), g.App.CheckTransform()} {
+		if err != nil {
+			return err
+		}
 	}
 	check := checkClassic
 	switch g.Protocol {

@@ -145,6 +145,8 @@ type MemberView struct {
 	Known      int            `json:"known_partitions"`   // as its metadata has it
 	Refresh    kafka.Millis   `json:"metadata_due_at_ms"` // when it asks again
 
+	Producer *client.ProducerView `json:"-"` // of an application that writes to a topic; nil: it does not
+
 	*client.MemberView // of a group with a coordinator; nil: of one without
 }
 

@@ -55,7 +55,7 @@ func (c *Cluster) groupView(spec *ConsumerGroupSpec, v *View) GroupView {
 	for i := range spec.Members {
 		n := c.client(memberNode(spec.ID, i, len(spec.Members))).consumer
 		m := c.memberView(n, v.Partitions)
-		m.MemberView = n.MemberView(c.now)
+		m.MemberView, m.Producer = n.MemberView(c.now), n.ProducerView()
 		g.Members = append(g.Members, m)
 	}
 	for _, p := range v.Partitions {

@@ -150,6 +150,9 @@ func (p *Producer) forget() {
 	p.relay = newRelay()
 }
 
+// Off makes a producer that has done nothing yet one whose process does not run; [Producer.Start] begins it.
+func (p *Producer) Off() { p.forget() }
+
 // Start begins a new process of the same application after [Producer.Kill]: it learns metadata anew and, if it
 // is idempotent, gets another producer id. The workload goes on where it was, from now on. False: a process
 // runs.
