@@ -94,10 +94,11 @@ func (p *Producer) StartSending(now kafka.Millis) bool {
 	return true
 }
 
-// StopSending makes the application hand in nothing more of its workload; false: it has stopped already.
+// StopSending makes the application hand in nothing more of its workload; false: it has stopped already. A transaction
+// that is open stays open.
 func (p *Producer) StopSending() bool {
 	was := p.sending
-	p.sending = false
+	p.sending, p.app.owed = false, 0
 	return was
 }
 
@@ -246,11 +247,14 @@ func (p *Producer) goOn(now kafka.Millis, out *Outside, j *journal.Journal) []si
 }
 
 // handNext draws the workload's next record and hands it in, if it is this producer's.
-func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) (mine bool) {
-	index, mine := p.workload.draw()
-	if !mine {
-		return false
+func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) {
+	if index, mine := p.workload.draw(); mine {
+		p.handDrawn(now, index, out, j)
 	}
+}
+
+// handDrawn hands in an event of the entity with that index, -1 for none.
+func (p *Producer) handDrawn(now kafka.Millis, index int, out *Outside, j *journal.Journal) {
 	entity, key := "", []byte(nil)
 	if index >= 0 {
 		entity = p.workload.Entities[index]
@@ -265,10 +269,9 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	}
 	if p.workload.Outbox {
 		p.keep(r, 0, out, j)
-		return true
+		return
 	}
 	p.hand(now, r, p.txn.last, out, j)
-	return true
 }
 
 // submitted is one record as the application hands it to the producer.
