@@ -109,16 +109,16 @@ func (s *Spec) internalPartitions() (list []kafka.TopicPartition) {
 
 // transactionalIDs lists the transactional.ids of the run's producers and applications, as often as they are used.
 func (s *Spec) transactionalIDs() (list []string) {
+	for _, p := range s.Producers {
+		if p.Config.TransactionalID != "" {
+			list = append(list, p.Config.TransactionalID)
+		}
+	}
 	for _, g := range s.Groups {
 		for _, m := range g.Members {
 			if t := m.Config.Group.App.Transform; t != nil && t.Producer.TransactionalID != "" {
 				list = append(list, t.Producer.TransactionalID)
 			}
-		}
-	}
-	for _, p := range s.Producers {
-		if p.Config.TransactionalID != "" {
-			list = append(list, p.Config.TransactionalID)
 		}
 	}
 	return list

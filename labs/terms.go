@@ -194,4 +194,7 @@ var termOfKind = map[string]string{
 	"ProducerEnded":                  "producer",
 	"OffsetsUnstable":                "isolation-level",
 	"PositionsRewound":               "transaction",
+	"OutboxWritten":                  "producer",
+	"OutboxRelayed":                  "producer",
+	"OutboxMarked":                   "producer",
 }

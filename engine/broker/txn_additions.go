@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/coordinator"
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -179,12 +180,19 @@ func unreachable(a addition, err *kerr.Error) (failed additionFailures) {
 	return failed
 }
 
-// failure is what a client is told of an error of the coordinator. Some it would not send again after: those become
+// failure is what a client is told of an error of the coordinator. Some a producer would not send again after: those become
 // NOT_ENOUGH_REPLICAS, which it does and for which it needs no new metadata.
 //
-// Source: ReplicaManager.handleProduceAppend; ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
+// Source: AddPartitionsToTxnManager, ReplicaManager.handleProduceAppend, GroupCoordinatorService.commitTransactionalOffsets.
 func (a *addition) failure(tp kafka.TopicPartition, err *kerr.Error) additionFailure {
 	f := additionFailure{tp: tp, err: err, why: fmt.Sprintf("the coordinator of transactional.id %s answered %s", a.id, err.Message)}
+	if err == kerr.ProducerFenced {
+		f.err = kerr.InvalidProducerEpoch
+	}
+	if _, commits := a.message.Request.(*kmsg.TxnOffsetCommitRequest); commits {
+		f.err = group.WriteError(f.err)
+		return f
+	}
 	switch err {
 	case kerr.NetworkException, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.NotCoordinator:
 		f.err = kerr.NotEnoughReplicas
@@ -234,7 +242,7 @@ func (b *Broker) added(t *turn, at int, failed additionFailures, cause uint64) {
 		b.appendAll(t, a.message, request, failed, cause)
 	case *kmsg.TxnOffsetCommitRequest:
 		if len(failed) > 0 {
-			t.answer(a.message, refusedTxnCommit(request, txnCommitError(failed[0].err)), cause)
+			t.answer(a.message, refusedTxnCommit(request, failed[0].err), cause)
 			return
 		}
 		b.coordinate(t, a.message, request.Group, cause)
@@ -260,16 +268,6 @@ func (b *Broker) additionsDue() kafka.Millis {
 		}
 	}
 	return due
-}
-
-// txnCommitError is what a client is told of an error while its transactional commit waited for the coordinator.
-//
-// Source: GroupCoordinatorService.commitTransactionalOffsets, handleOperationException.
-func txnCommitError(err *kerr.Error) *kerr.Error {
-	if err == kerr.NotEnoughReplicas {
-		return kerr.CoordinatorNotAvailable
-	}
-	return err
 }
 
 // refusedTxnCommit answers every partition of a TxnOffsetCommit with one error.

@@ -176,45 +176,6 @@ func (c *Consumer) inPoll(s *step) bool {
 	return true
 }
 
-// endsOf lists the positions, in the partitions of poll's records.
-func (c *Consumer) endsOf(jobs []job) (list []commitOffset) {
-	list = positionsAfter(jobs)
-	for i := range list {
-		if a := c.find(list[i].tp); a != nil {
-			list[i].offset, list[i].epoch = max(list[i].offset, a.position), a.epoch
-		}
-	}
-	return list
-}
-
-// batchOffsets lists what a commit after the batch says.
-func (c *Consumer) batchOffsets() []commitOffset {
-	list := c.member.app.processedOf(nil)
-	if c.config.Group.App.What != CommitPosition {
-		return list
-	}
-	for i := range list {
-		for _, end := range c.member.app.ends {
-			if end.tp == list[i].tp && end.offset > list[i].offset {
-				list[i] = end
-			}
-		}
-	}
-	return list
-}
-
-// positionsAfter lists the positions that poll's records lead to.
-func positionsAfter(jobs []job) (list []commitOffset) {
-	for _, j := range jobs {
-		at, found := slices.BinarySearchFunc(list, j.tp, func(o commitOffset, tp kafka.TopicPartition) int { return compareTP(o.tp, tp) })
-		if !found {
-			list = slices.Insert(list, at, commitOffset{tp: j.tp})
-		}
-		list[at].offset, list[at].epoch = j.offset+1, j.epoch
-	}
-	return list
-}
-
 // full says whether an application with threads has so much to do that it has paused its partitions.
 func (c *Consumer) full() bool {
 	return c.config.Group.App.Workers > 0 && len(c.member.app.queue) >= queueLimit
@@ -357,9 +318,9 @@ func (c *Consumer) finish(s *step, t *thread, number int) bool {
 func (c *Consumer) effectOf(sink *Sink, j *job) string {
 	switch app := &c.config.Group.App; {
 	case app.Transform == nil:
-		return sink.apply(j.tp, j.offset)
+		return sink.apply(j.tp, j.offset, j.key, j.value)
 	case app.CallsOut:
-		return sink.apply(j.tp, j.offset) + ". The application writes a record to " + app.Transform.Topic
+		return sink.apply(j.tp, j.offset, j.key, j.value) + ". The application writes a record to " + app.Transform.Topic
 	default:
 		return "The application writes a record to " + app.Transform.Topic
 	}

@@ -148,7 +148,7 @@ func TestSinkKinds(t *testing.T) {
 func TestSinkStoresOffsets(t *testing.T) {
 	s := newSeat(t, nil)
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{Kind: SinkOffsets})}
-	s.out.Sinks[0].apply(ordersZero, 6)
+	s.out.Sinks[0].apply(ordersZero, 6, nil, nil)
 	s.joined(1, false)
 	s.synced(0)
 	s.told("PositionMoved", "orders-0 -1→7 the sink has stored this offset with its effects")

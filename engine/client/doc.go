@@ -18,7 +18,7 @@
 // A producer with a transactional.id writes in transactions (transaction.go): its requests to the coordinators go one at a
 // time and before records (transaction_requests.go), and what each answer means is in transaction_answers.go. The
 // application that begins and ends transactions is in producer_app.go. What a consumer is given of them, isolation.level
-// says (isolation.go).
+// says (isolation.go). An application may write its events into an outbox table, which a relay publishes (outbox.go).
 //
 // A client is a state machine like a broker: Receive takes a delivered message, Disconnected the news that a
 // connection is gone, Tick lets its timers fire, NextDue says when the next one does, and all return what the

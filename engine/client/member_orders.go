@@ -52,9 +52,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 		return nil, why
 	}
 	c.last = cause
-	if c.transactional() && (c.producer.txn.state == InTransaction || c.producer.txn.state == AbortableError) {
-		c.producer.finish(false, "the application closes its producer", cause, j)
-	}
+	c.closeProducer(j)
 	offsets, how := c.committable(nil), "commitSync before close"
 	c.abandon()
 	m := c.member
@@ -67,7 +65,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 	switch {
 	case c.config.Group.AutoCommit:
 		offsets, how = c.positions(), "enable.auto.commit, in close"
-	case when == CommitNever || when == CommitBefore || when == "":
+	case when == CommitNever || when == CommitBefore || when == "" || c.transactional():
 		offsets = nil
 	}
 	if m.state == stable || c.selfAssigned() || c.reconciles() {

@@ -234,6 +234,7 @@ func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cau
 		q := &p.queues[index]
 		last := len(q.sent) - 1
 		out.Source.settle(q.sent[last].records, SentWithoutPromise, kafka.NoOffset, "", j.Tick, seq)
+		p.relayHears(q.sent[last].records, true, seq, out, j) // it knows no better
 		q.sent = q.sent[:last]
 	}
 	return p.connections.sendOnly(node, request, seq)

@@ -140,6 +140,10 @@ func (p *Producer) transact(now kafka.Millis, out *Outside, j *journal.Journal) 
 		case t.correlation != 0, t.asleep && t.wakeAt > now:
 			return sends, false
 		case t.asleep:
+			if at := p.openForCurrent(); at > now { // connections were lost meanwhile
+				t.wakeAt = at
+				return sends, false
+			}
 			t.asleep = false
 			return append(sends, p.sendCurrent(now)), false
 		case t.state == AbortableError:
@@ -169,16 +173,12 @@ func (p *Producer) transact(now kafka.Millis, out *Outside, j *journal.Journal) 
 // dispatch sends the current request, or puts the sender to sleep before; false: a coordinator has to be found first.
 func (p *Producer) dispatch(now kafka.Millis, j *journal.Journal) (send simnet.Send, sent bool) {
 	t := &p.txn
-	at := now
-	if to, finds := p.target(t.current.kind); finds {
-		at = max(at, p.metadata.reachableAt(&p.connections))
-	} else if to == "" {
+	if to, finds := p.target(t.current.kind); to == "" && !finds {
 		p.lookUpCoordinator(t.current.kind, "", 0, j)
 		p.repeat(t.current)
 		return send, false
-	} else {
-		at = max(at, p.connections.openAt(to))
 	}
+	at := max(now, p.openForCurrent())
 	if t.current.again {
 		at = max(at, now+t.current.backoff)
 	}
@@ -198,6 +198,15 @@ func (p *Producer) target(kind txnKind) (to kafka.NodeID, finds bool) {
 		return p.txn.offsetsAt, false
 	}
 	return p.txn.coordinator, false
+}
+
+// openForCurrent is when the current request can be sent, as far as connections go.
+func (p *Producer) openForCurrent() kafka.Millis {
+	to, finds := p.target(p.txn.current.kind)
+	if finds {
+		return p.metadata.reachableAt(&p.connections)
+	}
+	return p.connections.openAt(to)
 }
 
 // sendCurrent sends the current request.

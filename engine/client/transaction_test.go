@@ -356,6 +356,33 @@ func TestWorkloadInTransactions(t *testing.T) {
 	}
 }
 
+// Producers that share a workload begin a transaction only where a record is theirs; one that is stopped hands in nothing
+// more of what it owed.
+func TestSharedWorkloadInTransactions(t *testing.T) {
+	config := transactional(2)
+	config.Linger = 0
+	w := Workload{Entities: []string{"k"}, Rate: 1, Every: 100, Turns: 2}
+	f := newTxnFake(t, config, w)
+	f.ready()
+	f.producer.StartSending(f.now)
+	f.run(350) // four hand-ins, of which two are its own
+	if v := f.producer.View(); v.Transaction.Number != 2 || v.Transaction.Committed != 2 || v.Produced != 2 {
+		t.Errorf("%+v of %d records", v.Transaction, v.Produced)
+	}
+
+	w = Workload{Entities: []string{"k"}, Rate: 6, Every: 1000, TransactionRecords: 2}
+	f = newTxnFake(t, config, w)
+	f.ready()
+	f.producer.StartSending(f.now)
+	f.run(hop)
+	f.producer.StopSending()
+	f.run(500)
+	f.is(TransactionsIdle, "")
+	if v := f.producer.View(); v.Produced != 2 || v.Transaction.Committed != 1 {
+		t.Errorf("stopped: %+v of %d records", v.Transaction, v.Produced)
+	}
+}
+
 // Orders that the state forbids are refused in words, and nothing is sent.
 func TestOrdersThatThrow(t *testing.T) {
 	f := newTxnFake(t, transactional(2), Workload{})
@@ -446,6 +473,29 @@ func TestCloneOfATransactionalProducer(t *testing.T) {
 		c.run(900 - at)
 		if f.told() != c.told() || strings.Join(f.asked, "\n") != strings.Join(c.asked, "\n") {
 			t.Fatalf("cloned at %d: the clone ran otherwise", at)
+		}
+	}
+}
+
+// A sender that waits before it asks again finds no broker it can reach when it wakes: it waits on, until a connection can be
+// made.
+func TestWakesWithoutAnyConnection(t *testing.T) {
+	f := newTxnFake(t, transactional(2), Workload{})
+	f.refuse = nth("FindCoordinator", 1, kerr.CoordinatorNotAvailable)
+	f.run(10 * hop)
+	if got := f.texts("TransactionRequestRetried"); len(got) != 1 {
+		t.Fatalf("retried %q, want once", got)
+	}
+	wakes, _ := f.producer.NextDue()
+	f.run(wakes - 1 - f.now)
+	for _, node := range []kafka.NodeID{"b1", "b2", "b3"} {
+		f.send(f.producer.Disconnected(f.now, node, 0, &f.out, &f.journal))
+	}
+	f.run(300)
+	f.is(TransactionsIdle, "")
+	for _, asked := range f.asked {
+		if strings.Contains(asked, "→ ") {
+			t.Errorf("it sends to no broker: %s", asked)
 		}
 	}
 }

@@ -106,7 +106,8 @@ func (c *Consumer) write(s *step, j job) bool {
 		c.giveUpTransaction(s)
 		return false
 	}
-	r := submitted{key: j.key, value: outputOf(j.value, j.tp, j.offset), of: j.tp, ofOffset: j.offset}
+	fate := s.out.sink(c.config.Group.ID).table(j.tp).fate(j.offset)
+	r := submitted{key: j.key, value: outputOf(j.value, j.tp, j.offset), of: j.tp, ofOffset: j.offset, again: fate.Processed > 1}
 	p.hand(s.now, r, c.last, s.out, s.j)
 	return true
 }
@@ -222,10 +223,33 @@ func (c *Consumer) flushed(s *step) {
 		c.commitBatch(s)
 		return
 	}
-	if offsets := c.batchOffsets(); len(offsets) > 0 {
+	offsets := c.batchOffsets()
+	switch {
+	case len(offsets) > 0:
 		p.sendOffsets(offsets, c.groupMetadata(), p.txn.last, s.j)
+		app.state = appSendingOffsets
+	case p.txn.records > 0:
+		p.finish(false, "there are no offsets to send: the partitions of the batch have gone to others", p.txn.last, s.j)
+		app.gaveUp, app.state = true, appEnding
+	default:
+		p.finish(true, "", p.txn.last, s.j)
+		app.state = appEnding
 	}
-	app.state = appSendingOffsets
+}
+
+// closeProducer does what close of the producer does: it sends what waits, and aborts an open transaction.
+//
+// Source: KafkaProducer.close.
+//
+// Simplified: the application does not wait for the answers.
+func (c *Consumer) closeProducer(j *journal.Journal) {
+	if c.producer == nil {
+		return
+	}
+	c.producer.flushing = true
+	if t := &c.producer.txn; t.state == InTransaction || t.state == AbortableError {
+		c.producer.finish(false, "the application closes its producer", c.last, j)
+	}
 }
 
 // groupMetadata gives what the consumer is in its group: what it was when it last was a member.

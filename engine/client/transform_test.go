@@ -208,6 +208,37 @@ func TestZombieReadProcessWrite(t *testing.T) {
 	m.wrote(threeOutputs[0], threeOutputs[1], threeOutputs[2], "ABORT", threeOutputs[2], "COMMIT")
 }
 
+// A member that leaves in the middle of a batch aborts its transaction, and commits nothing of it.
+func TestLeaveInTheMiddleOfATransaction(t *testing.T) {
+	m := newMill(t, 3, func(c *ConsumerConfig) { c.Group.App.Work, c.Group.App.Commit = 100, CommitBatch })
+	m.run(450)
+	sends, why := m.consumer.Leave(m.now, 0, &m.out, &m.journal)
+	if why != "" {
+		t.Fatal(why)
+	}
+	m.send(sends)
+	m.run(500)
+	if m.consumer.Alive() || m.committed != -1 || len(m.outLog) == 0 || m.outLog[len(m.outLog)-1] != "ABORT" {
+		t.Errorf("committed %d, out %v\n%s", m.committed, m.outLog, m.told())
+	}
+}
+
+// A handler that fails at a record and seeks back to it ends the batch before: what is done is one transaction, and the
+// record comes again.
+func TestSeekBackInATransaction(t *testing.T) {
+	m := newMill(t, 3, func(c *ConsumerConfig) {
+		app := &c.Group.App
+		app.OnFailure, app.Poison = SeekBack, []Poison{
+			{TopicPartition: kafka.TopicPartition{Topic: "in"}, Offset: 1, Times: 1}, {TopicPartition: kafka.TopicPartition{Topic: "in"}, Offset: 0, Times: 1},
+		}
+	})
+	m.run(2000)
+	m.wrote(threeOutputs[0], "COMMIT", threeOutputs[1], threeOutputs[2], "COMMIT")
+	if m.committed != 3 {
+		t.Errorf("committed %d", m.committed)
+	}
+}
+
 // A restart in the middle of another transaction's end waits for stable offsets.
 func TestRestartWaitsForStableOffsets(t *testing.T) {
 	m := newMill(t, 3, nil)

@@ -1,8 +1,8 @@
 package enginetest
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,33 +42,17 @@ func transactional(ids ...string) *engine.Spec {
 // logged decodes a partition: "offset:value" for each record, "offset:COMMIT" or "offset:ABORT" for a marker.
 func logged(t *testing.T, segments []storage.Segment) (list []string) {
 	t.Helper()
-	for _, s := range segments {
-		for data := s.Bytes; ; {
-			b, err := record.Parse(data)
-			if errors.Is(err, record.ErrEnd) {
-				break
-			}
+	batchesOf(t, segments, func(b record.Batch, r record.Record) {
+		text := string(r.Value)
+		if b.Attributes.Control() {
+			control, err := record.DecodeControl(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			records, err := b.Records()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range records {
-				text := string(r.Value)
-				if b.Attributes.Control() {
-					control, err := record.DecodeControl(r)
-					if err != nil {
-						t.Fatal(err)
-					}
-					text = control.Type.String()
-				}
-				list = append(list, fmt.Sprintf("%d:%s", r.Offset, text))
-			}
-			data = data[b.Size():]
+			text = control.Type.String()
 		}
-	}
+		list = append(list, fmt.Sprintf("%d:%s", r.Offset, text))
+	})
 	return list
 }
 
@@ -282,4 +266,90 @@ func TestOFF15OneRecordEach(t *testing.T) {
 		all = append(all, fmt.Sprintf("r%d", i))
 	}
 	reads(t, c, "five transactions", log, ends{10, 10, 10}, all, all)
+}
+
+// processing gives an application that reads "in" and writes "out" in transactions with its offsets, and calls something
+// outside for each record; rc and ru read "out".
+func processing(id string) *engine.Spec {
+	spec := transactional()
+	spec.Topic.Name = "in"
+	spec.Producers[0].Config.Topic = "in"
+	out := spec.Topic
+	out.Name = "out"
+	spec.Topics = []engine.TopicSpec{out}
+	for i := range spec.Groups {
+		spec.Groups[i].Members[0].Config.Topics = []string{"out"}
+	}
+	config := engine.DefaultConsumerConfig("in")
+	config.IsolationLevel = client.ReadCommitted
+	config.Group = engine.DefaultGroupConfig("app")
+	config.Group.AutoCommit = false
+	config.Group.App.Transform = &engine.Transform{Topic: "out", Producer: engine.DefaultProducerConfig("out")}
+	config.Group.App.Transform.Producer.TransactionalID = id
+	config.Group.SessionTimeout, config.Group.HeartbeatInterval = 6000, 2000
+	spec.Groups = append(spec.Groups, engine.ConsumerGroupSpec{ID: "app", Members: []engine.MemberSpec{{Config: config}}})
+	return spec
+}
+
+// outputs decodes the log of "out".
+func outputs(t *testing.T, c *engine.Cluster) []string {
+	t.Helper()
+	for _, p := range c.View().Partitions {
+		if p.Topic == "out" {
+			return logged(t, p.Log.Segments)
+		}
+	}
+	return nil
+}
+
+// TXN-05: the outputs and the offsets are in the transaction, so that they count once; what the application calls outside
+// for each record it calls again.
+func TestTXN05(t *testing.T) {
+	c := start(t, processing("app-1"))
+	give(t, c, "crash app-1 after produce", "produce p0 - o0", "produce p0 - o1", "produce p0 - o2", "wait 3s", "start app-1", "wait 20s")
+	want := []string{"0:o0 of in-0@0", "1:o1 of in-0@1", "2:o2 of in-0@2", "3:ABORT", "4:o0 of in-0@0", "5:o1 of in-0@1", "6:o2 of in-0@2", "7:COMMIT"}
+	if diff := cmp.Diff(want, outputs(t, c)); diff != "" {
+		t.Errorf("out (-want +got):\n%s", diff)
+	}
+	if got := fate(t, c, "rc", "out-0", arrived); !slices.Equal(got, []int{4, 5, 6}) {
+		t.Errorf("read_committed reads the outputs at %v", got)
+	}
+	if got := fate(t, c, "ru", "out-0", arrived); len(got) != 6 {
+		t.Errorf("read_uncommitted reads %d outputs, want 6", len(got))
+	}
+	expectFate(t, c, "app", "in-0", "processed twice", twice, []int{0, 1, 2}) // each time it calls outside
+	if o := offset(t, c, "app", "in-0"); o.Committed != 3 {
+		t.Errorf("committed of in: %d, want 3", o.Committed)
+	}
+}
+
+// Wherever the application crashes: each record of in has one output that a reader of committed records sees, and the
+// offset of in is committed with it.
+func TestTXN05AtEachStep(t *testing.T) {
+	for _, step := range []string{
+		"after poll", "before processing in-0 @1", "after processing in-0 @1", "after produce", "after offsets", "during commit", "after commit",
+	} {
+		for version := 1; version <= 2; version++ {
+			spec := processing("app-1")
+			spec.Groups[2].Members[0].Config.Group.App.Transform.Producer.TransactionVersion = version
+			c := start(t, spec)
+			give(t, c, "crash app-1 "+step, "produce p0 - o0", "produce p0 - o1", "produce p0 - o2", "wait 3s")
+			if member := group(t, c, "app").Members[0]; member.Alive {
+				t.Errorf("%s: app-1 has not crashed", step)
+			}
+			give(t, c, "start app-1", "wait 20s")
+			log := outputs(t, c)
+			var seen []string
+			for _, at := range fate(t, c, "rc", "out-0", arrived) {
+				_, value, _ := strings.Cut(log[at], ":")
+				seen = append(seen, value)
+			}
+			if diff := cmp.Diff([]string{"o0 of in-0@0", "o1 of in-0@1", "o2 of in-0@2"}, seen); diff != "" {
+				t.Errorf("%s, version %d: committed outputs (-want +got):\n%s\n%v", step, version, diff, log)
+			}
+			if o := offset(t, c, "app", "in-0"); o.Committed != 3 {
+				t.Errorf("%s, version %d: committed of in: %d, want 3", step, version, o.Committed)
+			}
+		}
+	}
 }

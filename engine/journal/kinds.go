@@ -35,6 +35,7 @@ var kinds = [...]Body{
 	TransactionsReady{}, TransactionCoordinatorFound{}, TransactionCoordinatorLost{}, TransactionRequestRetried{}, ProducerTransactionBegun{}, ProducerPartitionsAdded{},
 	OffsetsSentToTransaction{}, OffsetsAddedToTransaction{}, ProducerTransactionEnding{}, ProducerTransactionEnded{}, ProducerTransactionFailed{}, UnsentRecordsDropped{},
 	ProducerEnded{}, OffsetsUnstable{}, PositionsRewound{},
+	OutboxWritten{}, OutboxRelayed{}, OutboxMarked{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.

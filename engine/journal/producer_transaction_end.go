@@ -33,18 +33,11 @@ func (b ProducerTransactionEnding) Sentence() string {
 	if b.Commit {
 		s := fmt.Sprintf("commitTransaction: transaction %d of %s has %s.", b.Number, b.TransactionalID, kafka.Count(b.Records, "record"))
 		if b.Waiting > 0 {
-			s += fmt.Sprintf(" %s no acknowledgement yet: what waits is sent now, linger.ms or not, and EndTxn follows when all are acknowledged.", has(b.Waiting))
+			s += fmt.Sprintf(" %s %s no acknowledgement yet: what waits is sent now, linger.ms or not, and EndTxn follows when all are acknowledged.", kafka.Thousands(b.Waiting), byCount(b.Waiting, "has", "have"))
 		}
 		return s
 	}
 	return fmt.Sprintf("abortTransaction: transaction %d of %s is given up: %s. What was never sent is dropped; what is in flight is waited for.", b.Number, b.TransactionalID, b.Why)
-}
-
-func has(n int) string {
-	if n == 1 {
-		return "1 has"
-	}
-	return kafka.Thousands(n) + " have"
 }
 
 func endWord(commit bool) string {

@@ -80,7 +80,7 @@ func (v Value) Encode() coordinator.Record {
 	return coordinator.Record{Key: encodeKey(v.TransactionalID), Value: b}
 }
 
-// appendPartitions appends the partitions by topic; null in state Empty.
+// appendPartitions appends the partitions by topic; in state Empty null.
 func (v Value) appendPartitions(b []byte) []byte {
 	var topics [][]kafka.TopicPartition
 	for i, tp := range v.Partitions {
@@ -91,10 +91,9 @@ func (v Value) appendPartitions(b []byte) []byte {
 		*last = append(*last, tp)
 	}
 	if v.State == Empty {
-		b = v.appendLength(b, -1, 4)
-	} else {
-		b = v.appendLength(b, len(topics), 4)
+		return v.appendLength(b, -1, 4)
 	}
+	b = v.appendLength(b, len(topics), 4)
 	for _, partitions := range topics {
 		b = append(v.appendLength(b, len(partitions[0].Topic), 2), partitions[0].Topic...)
 		b = v.appendLength(b, len(partitions), 4)
