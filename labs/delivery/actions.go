@@ -24,8 +24,13 @@ func (l *layout) actions(p *view.Page) {
 	}
 	if l.app != nil {
 		for i := range l.app.Members {
-			labs.AddActionGroup(p, string(l.app.Members[i].ID))
-			l.memberActions(add, &l.app.Members[i])
+			m := &l.app.Members[i]
+			labs.AddActionGroup(p, string(m.ID))
+			memberActions(add, m)
+			if m.Alive && !m.Paused {
+				labs.AddActionGroup(p, "Crash "+string(m.ID))
+				l.crashActions(add, m)
+			}
 		}
 	}
 	for _, b := range l.View.Brokers {
@@ -93,7 +98,7 @@ const (
 )
 
 // memberActions are the commands for an instance of the application in its state.
-func (l *layout) memberActions(add adder, m *engine.MemberView) {
+func memberActions(add adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	switch {
 	case !m.Alive:
@@ -103,12 +108,17 @@ func (l *layout) memberActions(add adder, m *engine.MemberView) {
 		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
 		return
 	}
-	add("do-crash-"+id, "Crash now", command.Crash{Node: n}, true)
-	for _, point := range l.crashPoints() {
-		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), "Crash "+string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
-	}
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
 	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
+}
+
+// crashActions let an instance crash now, or when it next comes to a point of its loop.
+func (l *layout) crashActions(add adder, m *engine.MemberView) {
+	id, n := string(m.ID), kafka.NodeID(m.ID)
+	add("do-crash-"+id, "now", command.Crash{Node: n}, true)
+	for _, point := range l.crashPoints() {
+		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
+	}
 }
 
 // dashed makes a word of several.

@@ -12,7 +12,7 @@ import (
 
 // cluster draws producers, the application and the brokers, each with the messages on their way to it.
 func (l *layout) cluster() *view.Cluster {
-	c := &view.Cluster{Columns: len(l.View.Brokers)}
+	c := &view.Cluster{}
 	for i := range l.View.Producers {
 		c.Clients = append(c.Clients, l.producerCard(&l.View.Producers[i]))
 	}
@@ -22,7 +22,7 @@ func (l *layout) cluster() *view.Cluster {
 		}
 	}
 	for _, b := range l.View.Brokers {
-		c.Brokers = append(c.Brokers, l.brokerCard(b))
+		c.Clients = append(c.Clients, l.brokerCard(b))
 	}
 	return c
 }

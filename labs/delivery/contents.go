@@ -147,7 +147,11 @@ func (l *layout) whoIs(id kafka.ProducerID) string {
 		}
 	}
 	for _, p := range l.allProducers() {
-		if p.ProducerID == id {
+		switch {
+		case p.ProducerID != id:
+		case p.Transaction != nil:
+			return p.Transaction.TransactionalID
+		default:
 			return string(p.Node)
 		}
 	}

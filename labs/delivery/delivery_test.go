@@ -85,3 +85,17 @@ func (l *layout) app_() (s []string) {
 	}
 	return
 }
+
+func TestAll(t *testing.T) {
+	if os.Getenv("ALL") == "" {
+		t.Skip()
+	}
+	for _, r := range readyRuns() {
+		_, p := frame(t, "v=1&"+r.Query)
+		fmt.Println("==", r.Title)
+		fmt.Print(dump(p))
+		for _, n := range p.Notices {
+			fmt.Println("NOTICE", n.Text)
+		}
+	}
+}

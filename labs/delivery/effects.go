@@ -188,7 +188,7 @@ func (l *layout) ledger() (title string, list []view.Count) {
 			l.tallyCount("bills, read_uncommitted", func(e *effect) int { return e.bills }))
 	}
 	if l.outside() != nothing {
-		list = append(list, l.tallyCount(outsideNames[l.outside()], func(e *effect) int { return e.outside }))
+		list = append(list, l.tallyCount(effectNames[l.outside()], func(e *effect) int { return e.outside }))
 	}
 	return title, append(list, l.abortedCount())
 }
@@ -199,6 +199,11 @@ func (l *layout) outside() string { return l.Address.Values.Text("outside") }
 // outsideNames name it.
 var outsideNames = map[string]string{
 	toPlain: "plain database", toOnce: "idempotent database", toOffsets: "database with offsets", toInbox: "database with an inbox", toEmail: "e-mail",
+}
+
+// effectNames name one effect there.
+var effectNames = map[string]string{
+	toPlain: "row in the plain database", toOnce: "row in the idempotent database", toOffsets: "row in the database with offsets", toInbox: "row in the database with an inbox", toEmail: "e-mail",
 }
 
 func (l *layout) tallyCount(name string, count func(*effect) int) view.Count {
@@ -229,14 +234,18 @@ func (l *layout) abortedCount() view.Count {
 // producedCounts are the numbers of a run without an application.
 func (l *layout) producedCounts() []view.Count {
 	r := l.Cluster.Ledger()
+	present, missing := l.inOrders(&r)
 	list := []view.Count{
-		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "calls of send"},
-		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: fmt.Sprintf("%d on their way", r.Waiting)},
+		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: fmt.Sprintf("calls of send; %d acknowledged, %d on their way", r.Acknowledged, r.Waiting)},
+		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there", missing), Warn: missing > 0},
 		{Name: "Twice in the log", Number: kafka.Thousands(len(r.Duplicated)), Text: "one call of send, more than one record", Warn: len(r.Duplicated) > 0},
 		{Name: "Lost", Number: kafka.Thousands(len(r.Lost)), Text: "acknowledged, and not there", Warn: len(r.Lost) > 0},
 	}
 	if failed := r.Failed + r.Dropped; failed > 0 {
-		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer: not known whether they are written", Warn: true})
+		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer, or forgotten in a crash", Warn: true})
+	}
+	if boxes := l.View.Source.Outboxes; len(boxes) > 0 {
+		list = append(list, view.Count{Name: "Outbox rows", Number: kafka.Thousands(boxes[0].Rows), Text: fmt.Sprintf("%d marked as published; published again: %d", boxes[0].Marked, boxes[0].Again)})
 	}
 	if r.Unpromised > 0 {
 		list = append(list, view.Count{Name: "Without promise", Number: kafka.Thousands(r.Unpromised), Text: "acks = 0: nobody answers"})
@@ -253,12 +262,26 @@ func (l *layout) producedCounts() []view.Count {
 	return list
 }
 
+// inOrders counts the calls of send whose record stands in the log of orders, and those whose record does not and is not
+// on its way.
+func (l *layout) inOrders(r *engine.LedgerReport) (present, missing int) {
+	for i := range l.orders.entries {
+		if l.orders.entries[i].marker == "" {
+			present++
+		}
+	}
+	for _, e := range r.Duplicated {
+		present -= len(e.Offsets) - 1
+	}
+	return present, max(r.Sent-present-r.Waiting, 0)
+}
+
 // sameContent counts the records that have the same key and value as one that was handed in before: two calls of send.
 func (l *layout) sameContent() (n int, first [2]int) {
 	seen := map[string]int{} // only looked up
 	source := l.Cluster.Source()
 	for i, h := range source.Handed().From(0) {
-		if h.TopicPartition.Topic != orders {
+		if h.TopicPartition.Topic != orders || h.Relayed {
 			continue
 		}
 		text := string(h.Key) + "\x00" + string(h.Value)

@@ -21,7 +21,6 @@ const (
 	atMostOnce  = "At most once"
 	atLeastOnce = "At least once"
 	exactlyOnce = "Exactly once"
-	noPromise   = "Lost or twice"
 )
 
 // readGuarantee says in one paragraph what this configuration guarantees, and its boundary.
@@ -64,6 +63,10 @@ func (l *layout) producerPromise() promise {
 	}
 	p := promise{where: "from a call of send to a record in orders"}
 	switch {
+	case v.Text("outbox") == on && config.Acks != 0 && config.Retries > 0:
+		p.level, p.where = atLeastOnce, "from a row of the outbox table to a record in orders"
+		p.how = "event and row are one database transaction, and the relay publishes a row until it is acknowledged"
+		p.ends = "A relay that crashes before it has marked the row publishes it again: readers need the event’s id, as in an inbox table, to know it."
 	case producersTransact(v):
 		p.level, p.where = exactlyOnce, "from a transaction to its records in orders, all of them or none"
 		p.whom = "for read_committed readers"
@@ -113,29 +116,32 @@ func (l *layout) billsPromise() promise {
 // outsidePromise is what holds for what is outside the cluster.
 func (l *layout) outsidePromise() promise {
 	v := l.Address.Values
-	first := v.Text("commit") == commitFirst && !appTransacts(v)
-	p := promise{where: "from an order to its effect in the " + outsideNames[l.outside()]}
+	p := promise{where: "from an order to its " + effectNames[l.outside()]}
 	switch l.outside() {
 	case toOnce:
 		p.level = exactlyOnce
 		p.how = "an order that is processed again is known by topic, partition and offset, and ignored"
-		p.ends = "The same order in another record, written twice or by a second call of send, is another effect."
+		p.ends = "The same event in another record, written twice or by a second call of send, is another row."
+	case toInbox:
+		p.level = exactlyOnce
+		p.how = "the id of each event is kept in an inbox table, in one database transaction with its row, and ignored when it comes again, in whatever record"
+		p.ends = "It holds for this database alone, and as long as it keeps the ids."
 	case toOffsets:
 		p.level = exactlyOnce
-		p.how = "the database keeps the offset with the effect in one transaction of its own, and the application begins there"
+		p.how = "the database keeps the offset with the row in one transaction of its own, and the application begins there"
 		p.ends = "It holds for this database alone; what is committed in Kafka does not count for it."
-		if l.bills != nil {
-			p.level, p.how = atLeastOnce, "the database keeps the offset with the effect, and what is below it is ignored"
-			p.ends = "The application writes bills too, which are not in the database’s transaction."
-		}
+	case toEmail:
+		p.level = atLeastOnce
+		p.how = "an order that is processed again is sent again"
+		p.ends = "An e-mail is in no transaction, and nothing takes it back."
 	default:
 		p.level = atLeastOnce
-		p.how = "an order that is processed again has its effect again"
-		p.ends = "It is in no transaction of the cluster’s: an abort does not take it back."
+		p.how = "an order that is processed again is inserted again"
+		p.ends = "The row is in no transaction of the cluster’s: an abort does not take it back."
 	}
-	if first && l.outside() != toOffsets {
+	if l.outside() != toOffsets && v.Text("commit") == commitFirst && !appTransacts(v) {
 		p.level, p.how = atMostOnce, "the offset is committed before the effect"
-		p.ends = fmt.Sprintf("A crash between the two loses the effect in the %s.", outsideNames[l.outside()])
+		p.ends = fmt.Sprintf("A crash between the two loses the %s.", effectNames[l.outside()])
 	}
 	return p
 }

@@ -96,7 +96,7 @@ func (l *layout) stepNames() (list [][2]string) {
 		if l.Address.Values.Text("commit") == commitFirst {
 			add(stepCommit, "offsets")
 		}
-		add(stepProcess, "and effect, each")
+		add(stepProcess, "effect, each")
 		if l.Address.Values.Text("commit") == commitAfter {
 			add(stepCommit, "offsets")
 		}
@@ -111,9 +111,9 @@ func (l *layout) stepNames() (list [][2]string) {
 	} else {
 		add(stepProcess, "and effect, and send")
 	}
-	add(stepWrite, "bills acknowledged")
+	add(stepWrite, "acknowledged")
 	if appTransacts(l.Address.Values) {
-		add(stepOffsets, "into the transaction")
+		add(stepOffsets, "in transaction")
 		add(stepCommit, "bills and offsets")
 	} else if !first {
 		add(stepCommit, "offsets")

@@ -52,18 +52,22 @@ func (l *layout) picture() view.Picture {
 }
 
 func (l *layout) title() string {
-	v := l.Address.Values
-	parts := []string{kafka.Count(len(l.View.Producers), "producer") + " of orders"}
-	switch {
-	case l.app == nil:
-	case l.bills != nil && l.outside() != nothing:
-		parts = append(parts, "an application that writes to bills and to a "+outsideNames[l.outside()])
-	case l.bills != nil:
-		parts = append(parts, "an application that writes to bills")
-	default:
-		parts = append(parts, "an application that writes to a "+outsideNames[l.outside()])
+	writes := map[string]string{txnProducers: "the producers", txnApp: "the application", txnBoth: "producers and application"}
+	who := "no transactions"
+	if v := l.Address.Values; producersTransact(v) || appTransacts(v) {
+		who = "transactions in " + writes[v.Text("transactions")]
 	}
-	return strings.Join(parts, ", ") + "; transactions: " + v.Text("transactions")
+	way := kafka.Count(len(l.View.Producers), "producer") + " → orders"
+	if l.app != nil {
+		way += " → " + billing
+	}
+	if l.bills != nil {
+		way += " → bills"
+	}
+	if l.app != nil && l.outside() != nothing {
+		way += map[bool]string{true: " and ", false: " → "}[l.bills != nil] + outsideNames[l.outside()]
+	}
+	return way + "; " + who
 }
 
 // logStrip draws a log with its transactions.
@@ -78,8 +82,11 @@ func (l *layout) logStrip(c *contents) view.Strip {
 			s.Batches = append(s.Batches, view.BatchLabel{From: max(from, 0), To: int(e.last-c.first) + 1, Text: batchText(&e)})
 		}
 	}
-	s.GapRows = openRows
 	s.Gaps = l.brackets(c)
+	for _, g := range s.Gaps {
+		s.GapRows = max(s.GapRows, g.Row)
+	}
+	s.FlagRows = 2
 	s.Flags = l.flags(c)
 	if offsets, _ := c.heldUp(); offsets > 0 {
 		s.Lag = kafka.Count(offsets, "offset") + " held up"
@@ -233,7 +240,8 @@ func (l *layout) readerStrip(r *reader) view.Strip {
 	c := l.read()
 	s := l.newStrip("sees-"+r.level, r.level, c)
 	s.At = labs.Target{Kind: labs.NodeTarget, Node: kafka.NodeID(r.member.ID)}.String()
-	s.Owner = "sees of " + c.TopicPartition.String()
+	s.Owner = "what it sees"
+	s.FlagRows = 1
 	s.Empty = "nothing to see yet"
 	seen := 0
 	for i := range c.entries {
@@ -243,7 +251,7 @@ func (l *layout) readerStrip(r *reader) view.Strip {
 	}
 	s.Count = kafka.Count(seen, "record") + " seen"
 	if n := l.abortedSeen(r); n > 0 {
-		s.Lag = kafka.Count(n, "aborted record") + " seen"
+		s.Lag = fmt.Sprintf("%d of them aborted", n)
 	}
 	for _, e := range c.inSight() {
 		s.Cells = append(s.Cells, l.sight(c, r, &e))
@@ -307,6 +315,7 @@ func (l *layout) outsideStrip() view.Strip {
 	s := l.newStrip("outside", outsideNames[l.outside()], c)
 	s.At = labs.Target{Kind: labs.GroupTarget, Node: billing}.String()
 	s.Owner = "outside the cluster, by order"
+	s.FlagRows = 1
 	s.Empty = "no effects yet"
 	s.Count = kafka.Count(l.app.Sink.Effects, "effect")
 	s.Lag = l.tallyOf(func(e *effect) int { return e.outside }).text()

@@ -43,26 +43,27 @@ type Member struct {
 // Strip is one partition's log, growing to the right. It shows a window of Columns places from offset
 // First.
 type Strip struct {
-	ID      string
-	Name    string // "orders-0"
-	Owner   string // who reads it, in words: "read by c0"
-	At      string // value of "at" that opens the partition's segments
-	First   int64  // offset of the first place
-	Columns int    // places in the window, cells and empty ones
-	Width   int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
-	Cells   []Cell // left to right
-	Gaps    []Gap  // brackets right under the cells
-	GapRows int    // rows that are kept for them; 0: none
-	Batches []BatchLabel
-	Flags   []Flag   // left to right
-	Before  *Link    // earlier records exist: a link that moves the window
-	After   *Link    // later records exist
-	Count   string   // "15 records · 1,420 B · 2 segments"
-	Lag     string   // "3 to read"
-	Grew    *Link    // why Count changed in this tick; nil: it did not
-	Moved   *Link    // why Lag changed in this tick; nil: it did not
-	Empty   string   // what to say when there is no record
-	Above   *Machine // over the strip: who writes to it; nil: nothing
+	ID       string
+	Name     string // "orders-0"
+	Owner    string // who reads it, in words: "read by c0"
+	At       string // value of "at" that opens the partition's segments
+	First    int64  // offset of the first place
+	Columns  int    // places in the window, cells and empty ones
+	Width    int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
+	Cells    []Cell // left to right
+	Gaps     []Gap  // brackets right under the cells
+	GapRows  int    // rows that are kept for them; 0: none
+	Batches  []BatchLabel
+	Flags    []Flag   // left to right
+	FlagRows int      // rows that are kept for them, 1 to 3; 0: 3
+	Before   *Link    // earlier records exist: a link that moves the window
+	After    *Link    // later records exist
+	Count    string   // "15 records · 1,420 B · 2 segments"
+	Lag      string   // "3 to read"
+	Grew     *Link    // why Count changed in this tick; nil: it did not
+	Moved    *Link    // why Lag changed in this tick; nil: it did not
+	Empty    string   // what to say when there is no record
+	Above    *Machine // over the strip: who writes to it; nil: nothing
 
 	Differs      bool // Owner does, or the other picture has no such strip
 	CountDiffers bool

@@ -50,6 +50,9 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
 	last := maxFlagRows
+	if s.FlagRows > 0 {
+		last = min(s.FlagRows, maxFlagRows)
+	}
 	narrow := s.Width > 0 && s.Width < 100
 	if narrow { // and low
 		last = 2
