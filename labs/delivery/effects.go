@@ -250,14 +250,14 @@ func (l *layout) producedCounts() []view.Count {
 	if r.Unpromised > 0 {
 		list = append(list, view.Count{Name: "Without promise", Number: kafka.Thousands(r.Unpromised), Text: "acks = 0: nobody answers"})
 	}
-	for i, reader := range l.readers {
+	for _, reader := range l.readers {
 		seen := 0
 		for j := range l.orders.entries {
 			if e := &l.orders.entries[j]; e.marker == "" && reader.saw(e.Offset) > 0 {
 				seen++
 			}
 		}
-		list = append(list, view.Count{Name: "Seen by " + []string{"read_uncommitted", "read_committed"}[i], Number: kafka.Thousands(seen), Text: fmt.Sprintf("%d of them aborted", l.abortedSeen(reader)), Warn: l.abortedSeen(reader) > 0})
+		list = append(list, view.Count{Name: reader.level, Number: kafka.Thousands(seen), Text: fmt.Sprintf("seen, %d of them aborted", l.abortedSeen(reader)), Warn: l.abortedSeen(reader) > 0})
 	}
 	return list
 }

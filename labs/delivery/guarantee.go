@@ -71,7 +71,7 @@ func (l *layout) producerPromise() promise {
 		p.level, p.where = exactlyOnce, "from a transaction to its records in orders, all of them or none"
 		p.whom = "for read_committed readers"
 		p.how = "records count when the COMMIT marker is below the high watermark"
-		p.ends = "A read_uncommitted reader is given them before, and keeps those that are aborted. What the application did elsewhere is not undone, and an order that it hands in again after an abort or a restart is a new record."
+		p.ends = "read_uncommitted readers get them before, the aborted ones too. What is handed in again after an abort or a restart is a new record, and nothing outside the cluster is in it."
 	case config.Acks == 0:
 		p.level, p.how = atMostOnce, "with acks = 0 nobody answers, so nothing is sent again"
 		p.ends = "A request that is lost is lost without a word."
@@ -96,8 +96,8 @@ func (l *layout) billsPromise() promise {
 	switch {
 	case appTransacts(v):
 		p.level, p.whom = exactlyOnce, "for read_committed readers of bills"
-		p.how = "bills and the offsets of their orders are committed in one transaction, or neither is"
-		p.ends = "A read_uncommitted reader is also given the bills of aborted transactions, and nothing outside the cluster is in the transaction."
+		p.how = "bills and the offsets of their orders are one transaction"
+		p.ends = "read_uncommitted readers also get the bills of aborted transactions, and nothing outside the cluster is in it."
 		if !l.readsCommitted() && producersTransact(v) {
 			p.ends += " The application reads with read_uncommitted: it also bills orders whose transaction is aborted."
 		}

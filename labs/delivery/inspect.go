@@ -124,7 +124,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			view.Plain(s.who), view.Plain(fmt.Sprint(s.producer)), view.Plain(fmt.Sprint(s.epoch)),
-			{{Text: inspect.Offsets(s.first(), s.last()), At: entryTarget(tp.Topic, s.first())}}, marker, view.Plain(s.state()),
+			{{Text: inspect.Offsets(s.first(), s.last()), At: entryTarget(tp.Topic, s.first())}}, marker, view.Plain(s.state(c)),
 		}})
 	}
 	if len(t.Rows) > 0 {

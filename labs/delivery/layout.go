@@ -12,7 +12,7 @@ const (
 	columnsShown  = 14
 	columnsBeside = 7
 	inboxShown    = 2 // messages on their way to one node
-	openRows      = 2 // rows of brackets under a strip
+	openRows      = 3 // rows of brackets under a strip
 )
 
 // layout is a frame with what the parts of the page share.

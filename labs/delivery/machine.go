@@ -27,10 +27,10 @@ func (l *layout) machine() *view.Machine {
 		}
 		return d
 	}
-	m.States = []view.MachineState{state(txn.Empty, "no transaction"), state(txn.Ongoing, "open: holds partitions")}
+	m.States = []view.MachineState{state(txn.Empty, "no transaction"), state(txn.Ongoing, "open")}
 	m.Ends = [][]view.MachineState{
-		{state(txn.PrepareCommit, "decided; markers go out"), state(txn.CompleteCommit, "all markers written")},
-		{state(txn.PrepareAbort, "decided; markers go out"), state(txn.CompleteAbort, "all markers written")},
+		{state(txn.PrepareCommit, "COMMIT markers go out"), state(txn.CompleteCommit, "all are written")},
+		{state(txn.PrepareAbort, "ABORT markers go out"), state(txn.CompleteAbort, "all are written")},
 	}
 	for _, t := range l.View.Transactions {
 		m.Facts = append(m.Facts, view.Fact{Name: t.TransactionalID, Value: l.heldText(t)})

@@ -166,36 +166,36 @@ func stageOf(e *entry) (stage, words string) {
 	return isUndone, "in an aborted transaction of " + e.span.who
 }
 
-// brackets draw the transactions over the records that they hold, as far as they are in sight; those that overlap in two
-// rows.
+// brackets draw the transactions over the records that they hold, as far as they are in sight; in rows, so that neither
+// they nor their words meet.
 func (l *layout) brackets(c *contents) (list []view.Gap) {
-	var ends [openRows]kafka.Offset
+	var ends [openRows]float64
 	for _, s := range c.spans {
 		last := s.last()
 		if s.marker >= 0 {
 			last = s.marker
 		}
-		from, to := s.first()-c.first, last+1-c.first
-		if to <= 0 || from >= kafka.Offset(l.columns) {
+		from, to := max(int(s.first()-c.first), 0), min(int(last+1-c.first), l.columns)
+		if to <= 0 || from >= l.columns {
 			continue
 		}
+		g := view.Gap{From: from, To: to, Kind: view.IsDone, Text: s.who + " " + s.state(c)}
+		switch {
+		case s.open():
+			g.Kind = view.IsOpen
+		case s.aborted():
+			g.Kind = view.IsGone
+		}
 		row := 0
-		for row < openRows && ends[row] > s.first() {
+		for row < openRows && ends[row] > float64(from) {
 			row++
 		}
 		if row == openRows {
-			continue // said by the cells
+			continue // the cells say it
 		}
-		ends[row] = last + 1
-		kind := view.IsDone
-		switch {
-		case s.open():
-			kind = view.IsOpen
-		case s.aborted():
-			kind = view.IsGone
-		}
-		text := s.who + " " + s.state()
-		list = append(list, view.Gap{From: max(int(from), 0), To: min(int(to), l.columns), Row: row + 1, Kind: kind, Text: text})
+		g.Row = row + 1
+		ends[row] = float64(to) + view.BesidePlaces(g)
+		list = append(list, g)
 	}
 	return list
 }

@@ -1,5 +1,7 @@
 package view
 
+import "unicode/utf8"
+
 // Picture is the state of the cluster as it is drawn. Each Differs in its parts says that the picture beside
 // it, of the other run, has something else there, or nothing.
 type Picture struct {
@@ -84,6 +86,20 @@ type Gap struct {
 type BatchLabel struct {
 	From, To int // places, the last not included
 	Text     string
+}
+
+// Places that the words of a bracket need, at their usual width.
+const (
+	gapARune  = 0.16
+	gapAround = 0.6
+)
+
+// BesidePlaces is how many places the words of a bracket take beside it, where they have no room inside; 0: they have.
+func BesidePlaces(g Gap) float64 {
+	if words := gapAround + gapARune*float64(utf8.RuneCountInString(g.Text)); float64(g.To-g.From) < words {
+		return words
+	}
+	return 0
 }
 
 // GapKind says what a gap stands for.
