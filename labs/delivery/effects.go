@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/labs"
@@ -44,12 +46,16 @@ func (l *layout) countEffects() (list []effect) {
 			bills[o]++
 		}
 	}
-	done := l.committedOrders()
+	done := l.begins()
+	inbox := l.inboxEffects()
 	for _, e := range l.orders.entries {
 		if e.marker != "" || !l.counts(&e) {
 			continue
 		}
 		fate := l.fate(e.Offset)
+		if inbox != nil && fate.Processed > 0 {
+			fate.Applied = inbox[eventOf(&e)]
+		}
 		list = append(list, effect{
 			entry: e, bills: bills[e.Offset], kept: kept[e.Offset], pending: pending[e.Offset], outside: int(fate.Applied), processed: int(fate.Processed),
 			held: l.holds(e.Offset), passed: e.Offset < done,
@@ -57,6 +63,23 @@ func (l *layout) countEffects() (list []effect) {
 	}
 	return list
 }
+
+// inboxEffects counts the effects of each event in a database with an inbox, which knows an event in whatever record; nil
+// where there is none.
+func (l *layout) inboxEffects() map[string]uint16 {
+	if l.app.Sink.Kind != engine.SinkInbox {
+		return nil
+	}
+	list := map[string]uint16{} // only looked up
+	for i := range l.orders.entries {
+		e := &l.orders.entries[i]
+		list[eventOf(e)] += l.fate(e.Offset).Applied
+	}
+	return list
+}
+
+// eventOf is what two records of one event share.
+func eventOf(e *entry) string { return string(e.Key) + "\x00" + string(e.Value) }
 
 // counts says whether an order is one that the application is to process: what it can read.
 func (l *layout) counts(e *entry) bool {
@@ -69,8 +92,7 @@ func (l *layout) counts(e *entry) bool {
 // readsCommitted says whether the application's consumer has isolation.level = read_committed.
 func (l *layout) readsCommitted() bool { return l.Address.Values.Text("isolation") == readCommitted }
 
-// committedOrders is what the application's group has committed of orders; -1: nothing. Where the outside keeps offsets,
-// what counts is what it keeps.
+// committedOrders is what the application's group has committed of orders; -1: nothing.
 func (l *layout) committedOrders() kafka.Offset {
 	o := kafka.NoOffset
 	for _, at := range l.app.Offsets {
@@ -78,10 +100,18 @@ func (l *layout) committedOrders() kafka.Offset {
 			o = at.Committed
 		}
 	}
-	if l.app.Sink.Kind == engine.SinkOffsets && l.Address.Values.Text("output") == off {
-		o = l.storedOutside()
-	}
 	return o
+}
+
+// begins is where a new process of the application would begin: where its group has committed, or where the outside says
+// that keeps offsets; -1: neither.
+func (l *layout) begins() kafka.Offset {
+	if l.app.Sink.Kind == engine.SinkOffsets {
+		if o := l.storedOutside(); o >= 0 {
+			return o
+		}
+	}
+	return l.committedOrders()
 }
 
 // storedOutside is the offset that the database keeps with its effects; -1: none.
@@ -109,6 +139,9 @@ func (l *layout) fate(o kafka.Offset) (fate engine.RecordFate) {
 
 // holds says whether an instance has an order in hand, or may still write what it has made of it.
 func (l *layout) holds(o kafka.Offset) bool {
+	if l.bills != nil && l.billsUnderWay() {
+		return true
+	}
 	for i := range l.app.Members {
 		m := &l.app.Members[i]
 		if !m.Alive {
@@ -123,6 +156,14 @@ func (l *layout) holds(o kafka.Offset) bool {
 		}
 	}
 	return false
+}
+
+// billsUnderWay says whether a request that writes bills is on its way, from whatever process.
+func (l *layout) billsUnderWay() bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		request, ok := m.Message.Request.(*kmsg.ProduceRequest)
+		return ok && !m.Answer && slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.Topic == bills })
+	})
 }
 
 // lost says whether nobody will ever process an order.

@@ -21,6 +21,7 @@ const (
 	atMostOnce  = "At most once"
 	atLeastOnce = "At least once"
 	exactlyOnce = "Exactly once"
+	noPromise   = "No promise"
 )
 
 // readGuarantee says in one paragraph what this configuration guarantees, and its boundary.
@@ -93,6 +94,12 @@ func (l *layout) producerPromise() promise {
 func (l *layout) billsPromise() promise {
 	v := l.Address.Values
 	p := promise{where: "from an order to its bill"}
+	if l.outside() == toOffsets {
+		p.level = atMostOnce
+		p.how = "the application begins where the database says, which moves with each row and not with the bills"
+		p.ends = "A crash between a row and the commit of its bill loses the bill: two systems, two offsets."
+		return l.withRetries(p)
+	}
 	switch {
 	case appTransacts(v):
 		p.level, p.whom = exactlyOnce, "for read_committed readers of bills"
@@ -105,10 +112,24 @@ func (l *layout) billsPromise() promise {
 		p.level = atMostOnce
 		p.how = "the offset is committed before the bill is written"
 		p.ends = "A crash between the two loses the bill: whoever reads on begins behind its order."
+		return l.withRetries(p)
 	default:
 		p.level = atLeastOnce
 		p.how = "the bill is written before the offset is committed"
 		p.ends = "A crash between the two writes it again. Idempotence does not help: the application sends it by a new call."
+	}
+	return p
+}
+
+// withRetries takes back that a bill is written at most once, where the application's producer can write one again.
+func (l *layout) withRetries(p promise) promise {
+	plain, err := appProducer(l.Address.Values, 0).Resolve()
+	if err != nil {
+		panic(err) // the address was checked
+	}
+	if plain.EnableIdempotence != engine.IdempotenceOn {
+		p.level = noPromise
+		p.ends += " And without idempotence a bill whose answer is lost is written again."
 	}
 	return p
 }
@@ -139,7 +160,12 @@ func (l *layout) outsidePromise() promise {
 		p.how = "an order that is processed again is inserted again"
 		p.ends = "The row is in no transaction of the cluster’s: an abort does not take it back."
 	}
-	if l.outside() != toOffsets && v.Text("commit") == commitFirst && !appTransacts(v) {
+	first := v.Text("commit") == commitFirst && !appTransacts(v)
+	switch {
+	case first && l.outside() == toOffsets:
+		p.level = atMostOnce
+		p.ends += " Before its first row it begins where its group has committed, which is done before the work: a crash there loses rows."
+	case first:
 		p.level, p.how = atMostOnce, "the offset is committed before the effect"
 		p.ends = fmt.Sprintf("A crash between the two loses the %s.", effectNames[l.outside()])
 	}

@@ -209,6 +209,9 @@ func (l *layout) flags(c *contents) (list []view.Flag) {
 	}
 	if c == l.orders && l.app != nil {
 		add(l.committedOrders(), view.Committed, billing+" committed")
+		if l.app.Sink.Kind == engine.SinkOffsets {
+			add(l.storedOutside(), view.Committed, "database has")
+		}
 		for _, o := range l.app.Offsets {
 			if o.Topic == orders {
 				add(o.Position, view.Position, "position")
