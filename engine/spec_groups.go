@@ -51,6 +51,8 @@ const (
 	SinkIdempotent = client.SinkIdempotent
 	SinkUpsert     = client.SinkUpsert
 	SinkOffsets    = client.SinkOffsets
+	SinkInbox      = client.SinkInbox
+	SinkEmail      = client.SinkEmail
 
 	ReadUncommitted = client.ReadUncommitted
 	ReadCommitted   = client.ReadCommitted
