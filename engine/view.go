@@ -47,6 +47,9 @@ type LinkView struct {
 // SourceView is what the source of the producers' applications has given out.
 type SourceView = client.SourceView
 
+// WriterView is all that can be seen of a producer, of its own process or inside an application.
+type WriterView = client.ProducerView
+
 // Sight is one event as the destination saw it.
 type Sight = client.Sight
 
