@@ -9,6 +9,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -57,6 +58,10 @@ func (s *step) queueMarkers(t *transaction) {
 		TransactionVersion: t.client, Partitions: marker.Partitions,
 	})
 	s.effects.Markers = append(s.effects.Markers, marker)
+	if s.c.config.Sabotage == sabotage.CompletesEarly {
+		t.partitions = nil
+		s.writeCompletion(t)
+	}
 }
 
 // MarkersWritten tells that the leaders of these partitions have written the marker of this producer, or that the
