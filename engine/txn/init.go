@@ -130,7 +130,8 @@ func (s *step) initialise(t *transaction, expected coordinator.Producer, timeout
 	}
 	switch {
 	case !ok:
-		return to, "", &refusal{t.id, kerr.ProducerFenced, fmt.Sprintf("the request has epoch %d; the producer has epoch %d now, and before it %s", expected.Epoch, t.epoch, known(t.lastProducerEpoch))}
+		why = fmt.Sprintf("the request has epoch %d; the producer has epoch %d now, and before it %s", expected.Epoch, t.epoch, known(t.lastProducerEpoch))
+		return to, "", &refusal{t.id, kerr.ProducerFenced, why}
 	case epoch == noEpoch:
 		why = "the transactional id was not known"
 	case to.epoch == epoch:

@@ -68,6 +68,9 @@ func (s *step) queueMarkers(t *transaction) {
 // partitions are gone. When no partition is left, the coordinator writes that the transaction is complete. News of a
 // transaction that does not end now is passed over.
 //
+// Of a marker that is refused for good, with INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED, there is no news: the
+// transaction ends no more as long as this coordinator is there.
+//
 // Source: TransactionMarkerRequestCompletionHandler.onComplete, TransactionMarkerChannelManager.maybeWriteTxnCompletion.
 func (c *Coordinator) MarkersWritten(
 	now kafka.Millis, transactionalID string, producer coordinator.Producer, partitions []kafka.TopicPartition, cause uint64, j *journal.Journal,
