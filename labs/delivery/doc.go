@@ -15,6 +15,9 @@
 // Simplified: the application's consumer has a group.instance.id at the start, so that after a restart it reads on at
 // once. Without one it waits until the session of its earlier self is over.
 //
+// Simplified: linger.ms of the application's producer is 5,000, so that the bills of one poll go out as one batch when the
+// application has made them all, and flushes.
+//
 // Simplified: the two readers are given their partition with assign() and take no part in a group; they commit under a
 // group id of their own.
 package delivery

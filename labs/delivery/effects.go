@@ -198,7 +198,7 @@ func (l *layout) outside() string { return l.Address.Values.Text("outside") }
 
 // outsideNames name it.
 var outsideNames = map[string]string{
-	toPlain: "database, plain", toOnce: "database, idempotent", toOffsets: "database with offsets",
+	toPlain: "plain database", toOnce: "idempotent database", toOffsets: "database with offsets", toInbox: "database with an inbox", toEmail: "e-mail",
 }
 
 func (l *layout) tallyCount(name string, count func(*effect) int) view.Count {

@@ -23,6 +23,8 @@ const (
 	toPlain     = "plain"
 	toOnce      = "idempotent"
 	toOffsets   = "offsets"
+	toInbox     = "inbox"
+	toEmail     = "e-mail"
 	commitAfter = "after-batch"
 	commitFirst = "before"
 
@@ -61,6 +63,7 @@ func producerSettings() []labs.Setting {
 		{Name: "rate", Label: "Orders at once", Default: "0", Min: 0, Max: 5, Help: "0: only what you produce"},
 		{Name: "every", Label: "Every … ticks", Default: "5", Min: 1, Max: 100},
 		{Name: "txn-records", Label: "In one transaction", Default: "3", Min: 1, Max: 20},
+		{Name: "outbox", Label: "Outbox table", Default: off, Options: []string{off, on}, Help: "on: they write into their database, and a relay publishes what it finds there"},
 		{Name: "abort-every", Label: "Aborts", Default: "0", Min: 0, Max: 20, Help: "every … th transaction; 0: none"},
 	}
 }
@@ -69,7 +72,7 @@ func producerSettings() []labs.Setting {
 func appSettings() []labs.Setting {
 	return []labs.Setting{
 		{Name: "output", Label: "Writes to topic bills", Default: on, Options: []string{on, off}},
-		{Name: "outside", Label: "And outside", Default: nothing, Options: []string{nothing, toPlain, toOnce, toOffsets}, Help: "a database that adds each effect, ignores one that it has, or keeps the offset with it"},
+		{Name: "outside", Label: "And outside", Default: nothing, Options: []string{nothing, toPlain, toOnce, toOffsets, toInbox, toEmail}, Help: "a database that adds each effect, ignores an order that it has had, keeps the offset with it, or has an inbox table; or an e-mail"},
 		{Name: "app-idempotence", Label: "enable.idempotence", Default: unset, Options: []string{unset, yes, no}},
 		{Name: "commit", Label: "Commits its offsets", Default: commitAfter, Options: []string{commitAfter, commitFirst}, Help: "after or before the work; with transactions, in them"},
 		{Name: "isolation", Label: "isolation.level", Default: readCommitted, Options: []string{readCommitted, readUncommitted}, Help: "of its consumer"},

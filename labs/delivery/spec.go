@@ -49,9 +49,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		s.Producers = append(s.Producers, p)
 	}
 	if v.Text("plain") == on {
-		config := engine.DefaultProducerConfig(orders)
-		config.Linger = 0
-		s.Producers = append(s.Producers, engine.ProducerSpec{Config: config})
+		s.Producers = append(s.Producers, engine.ProducerSpec{Config: engine.DefaultProducerConfig(orders)})
 	}
 	if hasApp(v) {
 		app, err := appSpec(v)
@@ -91,7 +89,7 @@ var idempotences = map[string]engine.Idempotence{unset: engine.IdempotenceUnset,
 // producerConfig gives the settings of a producer of orders as they were chosen, and whether it does not start.
 func producerConfig(v labs.Values, i int) engine.ProducerConfig {
 	c := engine.DefaultProducerConfig(orders)
-	c.Linger, c.Acks, c.EnableIdempotence = 0, acksNumber(v.Text("acks")), idempotences[v.Text("idempotence")]
+	c.Acks, c.EnableIdempotence = acksNumber(v.Text("acks")), idempotences[v.Text("idempotence")]
 	c.Retries, c.MaxInFlight, c.RequestTimeout = v.Int("retries"), v.Int("in-flight"), kafka.Millis(v.Int("request-timeout"))
 	c.TransactionVersion = v.Int("version")
 	if producersTransact(v) {
@@ -105,13 +103,16 @@ func producerConfig(v labs.Values, i int) engine.ProducerConfig {
 
 func producerSpec(v labs.Values, i int) (p engine.ProducerSpec, err error) {
 	p.Config = producerConfig(v, i)
+	if v.Text("outbox") == on && producersTransact(v) {
+		return p, &labs.AddressError{Param: "outbox", Found: strconv.Quote(on), Allowed: "an outbox table is published by a producer without transactions here: transactions has to be off or application"}
+	}
 	if _, err := p.Config.Resolve(); err != nil {
 		return p, refused(v, err)
 	}
 	p.Off = i > 0 && producersTransact(v) && v.Text("ids") == sharedIDs
 	p.Workload = engine.Workload{
 		Entities: entities[:], Rate: v.Int("rate"), Every: kafka.Millis(tickMillis * v.Int("every")), Turn: i, Turns: v.Int("producers"),
-		TransactionRecords: v.Int("txn-records"), AbortEvery: v.Int("abort-every"),
+		TransactionRecords: v.Int("txn-records"), AbortEvery: v.Int("abort-every"), Outbox: v.Text("outbox") == on,
 	}
 	return p, nil
 }
@@ -145,6 +146,7 @@ func acksNumber(text string) int16 {
 // sinkKinds are what the application writes to outside the cluster.
 var sinkKinds = map[string]engine.SinkKind{
 	nothing: engine.SinkPlain, toPlain: engine.SinkPlain, toOnce: engine.SinkIdempotent, toOffsets: engine.SinkOffsets,
+	toInbox: engine.SinkInbox, toEmail: engine.SinkEmail,
 }
 
 // appSpec makes the application.
@@ -178,10 +180,13 @@ func appSpec(v labs.Values) (g engine.ConsumerGroupSpec, err error) {
 	return g, nil
 }
 
+// appLinger is linger.ms of the application's producer: what one poll has given goes out together, by the flush.
+const appLinger = 5000
+
 // appProducer gives the settings of the producer inside the application.
 func appProducer(v labs.Values, i int) engine.ProducerConfig {
 	c := engine.DefaultProducerConfig(bills)
-	c.Linger, c.EnableIdempotence, c.RequestTimeout = 0, idempotences[v.Text("app-idempotence")], kafka.Millis(v.Int("request-timeout"))
+	c.Linger, c.EnableIdempotence, c.RequestTimeout = appLinger, idempotences[v.Text("app-idempotence")], kafka.Millis(v.Int("request-timeout"))
 	c.TransactionVersion = v.Int("version")
 	if appTransacts(v) {
 		c.TransactionalID, c.TransactionTimeout = fmt.Sprintf("tx-%s-%d", billing, i+1), kafka.Millis(v.Int("txn-timeout"))
