@@ -114,7 +114,7 @@ func (c *Cluster) observeGroups(o *ledger.Observation) {
 		spec, sink := &c.spec.Groups[i], &c.outside.Sinks[i]
 		state := ledger.GroupState{
 			ID: spec.ID, Offsets: kafka.TopicPartition{Topic: group.Topic, Partition: OffsetsPartition(spec.ID)}, AfterWork: spec.commitsAfterWork(),
-			Done: sink.Done, EffectsOnce: spec.Sink.Kind == SinkIdempotent || spec.Sink.Kind == SinkOffsets, Doubled: sink.Doubled(),
+			ReadsCommitted: spec.readsCommitted(), Done: sink.Done, EffectsOnce: spec.Sink.Kind == SinkIdempotent || spec.Sink.Kind == SinkOffsets, Doubled: sink.Doubled(),
 		}
 		state.Coordinator, state.Held = c.coordinatorOf(o.Image, state.Offsets, spec.ID)
 		o.Groups = append(o.Groups, state)
@@ -145,4 +145,9 @@ func (g *ConsumerGroupSpec) commitsAfterWork() bool {
 		app := &m.Config.Group.App
 		return m.Config.Group.AutoCommit || app.Commit == CommitBefore || app.Workers > 0 && app.What == CommitHighest
 	})
+}
+
+// readsCommitted says whether a member of a group has isolation.level = read_committed.
+func (g *ConsumerGroupSpec) readsCommitted() bool {
+	return slices.ContainsFunc(g.Members, func(m MemberSpec) bool { return m.Config.IsolationLevel == client.ReadCommitted })
 }

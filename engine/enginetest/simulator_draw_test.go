@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"loglab/engine"
@@ -18,6 +19,7 @@ type simulation struct {
 	ticks    int              // of the phase with faults
 	commands map[int][]string // by tick
 	order    []int            // the ticks that have commands
+	ambushes []ambush         // that have not sprung
 
 	cluster    *engine.Cluster
 	checker    engine.Checker
@@ -43,6 +45,7 @@ func drawSimulation(seed uint64) *simulation {
 	s.drawGroups(chance{rand.New(rand.NewPCG(seed, 5))})
 	s.drawProtocols(chance{rand.New(rand.NewPCG(seed, 6))})
 	s.drawUpkeep(chance{rand.New(rand.NewPCG(seed, 7))})
+	s.drawTransactions(chance{rand.New(rand.NewPCG(seed, 8))})
 	return s
 }
 
@@ -156,6 +159,7 @@ func (s *simulation) drawFault(c chance) string {
 func (s *simulation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed=%d&%s", s.seed, strings.Join(s.settings, "&"))
+	slices.Sort(s.order)
 	for _, at := range s.order {
 		for _, text := range s.commands[at] {
 			fmt.Fprintf(&b, "\n  do=%d:%s", at, text)

@@ -86,6 +86,8 @@ func mustHappen() []string {
 		"JoinHeartbeatSent", "MemberEpochMoved", "TargetLearned", "AssignmentAcknowledged", "LeaveHeartbeatSent", "StaticMemberAway", "StaticMemberReturned", "ConsumerFailed",
 		"ConsumerMemberJoined", "GroupEpochBumped", "TargetAssigned", "MemberReconciled", "PatternResolved", "GroupConverted",
 		"LogTruncationDetected", "PositionValidated", "PreferredReplicaChosen", "MessageHeld", "MessageLost", "RegistrationFailed", "ReplicaFetchFailed", "PartitionsAdded", "ConfigChanged",
+		"TransactionCompleted", "TransactionTimedOut", "TransactionFenced", "TransactionsLoaded", "TransactionCoordinatorResigned", "TransactionWriteFailed", "TransactionRequestRefused", "TransactionVerificationFailed",
+		"MarkerRefused", "MarkerRetried", "ProducerTransactionFailed", "ProducerEnded", "UnsentRecordsDropped", "TransactionCoordinatorLost",
 		"SegmentsDeleted", "SegmentsKept", "FilesRemoved", "LogCleaned", "LogNotCleaned", "LogStartOffsetMoved", "ClockSet",
 	}
 }
@@ -121,7 +123,7 @@ func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
+	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader, or a transaction that has lost its end", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
 	for _, more := range kinds[1:] {
 		maps.Copy(kinds[0], more)
 	}
@@ -172,6 +174,7 @@ func (s *simulation) run() (wrong string) {
 				return wrong
 			}
 		}
+		s.spring(at)
 		for _, text := range s.commands[at] {
 			if wrong = s.give(text); wrong != "" {
 				return wrong
@@ -297,6 +300,9 @@ func (s *simulation) pending() string {
 				why = append(why, fmt.Sprintf("%s on broker %d: online %t, high watermark %d, log end offset %d", p.TopicPartition, r.Broker, r.Online, r.HighWatermark, r.LogEndOffset))
 			}
 		}
+	}
+	if s.excuse == "" {
+		why = append(why, s.pendingTransactions(v)...)
 	}
 	if s.excuse == "" {
 		why = append(why, s.pendingGroups(v)...)

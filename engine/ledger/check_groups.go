@@ -18,6 +18,8 @@ type GroupState struct {
 	Held        *group.GroupView     // what the coordinator has; nil: there is none, or it knows of no such group
 	// AfterWork says that the group's applications commit only what they are done with.
 	AfterWork bool
+	// ReadsCommitted says that a member has isolation.level = read_committed.
+	ReadsCommitted bool
 	// Done says whether the group is done with a record: it was processed, or given up by rule.
 	Done func(tp kafka.TopicPartition, offset kafka.Offset) bool
 	// EffectsOnce says that the group's sink keeps every effect once, Doubled how many it has more than once.
@@ -240,10 +242,34 @@ func (k *Checker) takeCommit(o *Observation, committed journal.OffsetCommitted) 
 	}
 	for offset := from; offset < committed.Offset; offset++ {
 		if !state.Done(tp, offset) {
-			k.violated(NothingSkipped, tp, "group %s has committed %d and never processed the record at %d", committed.Group, committed.Offset, offset)
-			return
+			k.undone = append(k.undone, undone{tp, offset, state, committed.Offset})
 		}
 	}
+}
+
+// undone is a record that a group has not processed though it has committed a later offset.
+type undone struct {
+	tp        kafka.TopicPartition
+	offset    kafka.Offset
+	group     *GroupState
+	committed kafka.Offset
+}
+
+// checkUndone looks, once the logs are known, whether what a group has not processed is anything to be processed: no
+// application is given markers, and one that reads committed records nothing of aborted transactions.
+func (k *Checker) checkUndone() {
+	for _, u := range k.undone {
+		p := k.of(u.tp)
+		if r, number, found := p.at(u.offset); found {
+			given, noData := r.isGiven(&r.batches[number], p.highest)
+			if noData || u.group.ReadsCommitted && !given {
+				continue
+			}
+		}
+		k.violated(NothingSkipped, u.tp, "group %s has committed %d and never processed the record at %d", u.group.ID, u.committed, u.offset)
+		break
+	}
+	k.undone = nil
 }
 
 // checkCommitter looks whether a commit that a coordinator writes is one of the group's generation: it walks from the
@@ -276,6 +302,7 @@ func (k *Checker) checkCommitter(o *Observation, e journal.Event) {
 
 // checkGroups looks at the groups as they are.
 func (k *Checker) checkGroups(o *Observation) {
+	k.checkUndone()
 	for i := range o.Groups {
 		state := &o.Groups[i]
 		g := k.group(state.ID)

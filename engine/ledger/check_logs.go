@@ -17,6 +17,8 @@ type replicaSeen struct {
 	batches []batchSeen
 	agreed  map[kafka.BrokerID]kafka.Offset // with each other replica: up to there, exclusive
 	held    int                             // promises that were found in it, from the first on
+	spans   []span                          // of transactions, by their first records
+	unended map[kafka.ProducerID]int        // the number of a producer's open span
 
 	open, leads   bool
 	cleaned, cut  bool         // since the last look
@@ -36,6 +38,11 @@ type batchSeen struct {
 	producer   kafka.ProducerID
 	epoch      kafka.ProducerEpoch
 	sequence   kafka.Sequence
+
+	transactional bool
+	isMarker      bool
+	marker        markerSeen
+	span          int // that it is part of, or ends; noSpan: none
 }
 
 // checkReplicas looks at what came to the logs, then compares them.
@@ -89,6 +96,7 @@ func (r *replicaSeen) forget(from int) {
 	}
 	end := r.batches[from].base
 	r.batches = r.batches[:from]
+	r.forgetSpans(end)
 	for id, agreed := range r.agreed {
 		r.agreed[id] = min(agreed, end)
 	}
@@ -162,31 +170,43 @@ func (b *batchSeen) standsIn(segments []storage.Segment) bool {
 // has left is no part of the log.
 func (k *Checker) followSegment(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, s *storage.Segment, at int) {
 	for {
-		b, err := record.Parse(s.Bytes[at:])
+		next, err := parseBatch(s, at)
 		if err != nil {
 			return
 		}
-		next := batchSeen{
-			base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount, seen: k.tick,
-			producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence,
-		}
+		next.seen = k.tick
 		if n := len(was.batches); n > 0 && next.base <= was.batches[n-1].last || next.last < next.base {
 			k.violated(OffsetsRise, p.tp, "broker %d: a batch with offsets %d to %d behind one that ends with %d", id, next.base, next.last, was.end()-1)
 		}
 		k.checkSequence(p, id, was, &next)
+		was.noteSpan(&next)
 		was.batches = append(was.batches, next)
-		at += b.Size()
+		at += len(next.bytes)
 	}
 }
 
-// checkSequence compares a batch of an idempotent producer with the one before in the same log.
+// parseBatch takes the batch at a byte of a segment apart.
+func parseBatch(s *storage.Segment, at int) (batchSeen, error) {
+	b, err := record.Parse(s.Bytes[at:])
+	if err != nil {
+		return batchSeen{}, err
+	}
+	next := batchSeen{
+		base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount,
+		producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence, transactional: b.Attributes.Transactional(),
+	}
+	next.marker, next.isMarker = markerOf(&b)
+	return next, nil
+}
+
+// checkSequence compares a batch of an idempotent producer with the one before in the same log. Markers have no sequence.
 func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, next *batchSeen) {
 	if next.producer < 0 || next.sequence < 0 {
 		return
 	}
 	for i := len(was.batches) - 1; i >= 0; i-- {
 		before := &was.batches[i]
-		if before.producer != next.producer {
+		if before.producer != next.producer || before.sequence < 0 {
 			continue
 		}
 		if next.base < p.cleaned || before.base < p.cleaned || before.last < p.start {

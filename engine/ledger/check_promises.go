@@ -61,7 +61,7 @@ func leads(o *Observation, p *partitionSeen) bool {
 
 // missing judges a record that is not where it should be.
 func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.BrokerID) {
-	m.excused = true // said once
+	m.excused, p.lost = true, true // said once
 	if m.batch != nil {
 		p.committed = min(p.committed, m.Offset)
 	}

@@ -55,9 +55,20 @@ type lastOfKeys struct {
 	byKey map[string]lastOfKey // only looked up
 }
 
+// lastInKeys gives the last records of a log. Those of transactions that were aborted, or are open, do not count.
+func (r *replicaSeen) lastInKeys() lastOfKeys {
+	l := lastOfKeys{byKey: map[string]lastOfKey{}}
+	for i := range r.batches {
+		if b := &r.batches[i]; !b.isMarker && r.isCommitted(b) {
+			l.add(b.bytes)
+		}
+	}
+	return l
+}
+
 func (l *lastOfKeys) add(batch []byte) {
 	b, err := record.Parse(batch)
-	if err != nil || b.Attributes.Control() {
+	if err != nil {
 		return
 	}
 	for scan := b.Scan(); scan.Next(); {
@@ -73,20 +84,19 @@ func (l *lastOfKeys) add(batch []byte) {
 // checkCleaned looks whether a log that was cleaned still has the last record of every key that it had: the key may
 // have a later one by now, and a tombstone may be gone if nothing is left that it deleted.
 func (k *Checker) checkCleaned(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
-	before, after := lastOfKeys{byKey: map[string]lastOfKey{}}, lastOfKeys{byKey: map[string]lastOfKey{}}
-	for i := range was.batches {
-		before.add(was.batches[i].bytes)
-	}
+	var is replicaSeen
 	for i := range now.Segments {
-		for data := now.Segments[i].Bytes; ; {
-			b, err := record.Parse(data)
+		for at := 0; ; {
+			next, err := parseBatch(&now.Segments[i], at)
 			if err != nil {
 				break
 			}
-			after.add(b.Bytes())
-			data = data[b.Size():]
+			is.noteSpan(&next)
+			is.batches = append(is.batches, next)
+			at += len(next.bytes)
 		}
 	}
+	before, after := was.lastInKeys(), is.lastInKeys()
 	for _, key := range before.order {
 		had := before.byKey[key]
 		has, there := after.byKey[key]

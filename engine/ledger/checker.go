@@ -28,6 +28,7 @@ type Checker struct {
 	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
 	assigned   []Assigned        // the last that was checked
 	groups     map[string]*groupSeen
+	undone     []undone                  // since the last observation
 	chosen     map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
 	divided    int32                     // partitions at that time
 }
@@ -64,6 +65,7 @@ type partitionSeen struct {
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
+	lost                 bool // something that was committed is not there any more, and the run excuses it
 	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
 	// the controller holds eligible since may lack it.
 	thin offsets
@@ -87,6 +89,9 @@ func (o offsets) with(from, to kafka.Offset) offsets {
 
 // Promises is how many outcomes the checker's feeder has gone through. It is the feeder's to keep.
 func (k *Checker) Promises() int { return k.promises }
+
+// Lost says whether a partition lost something that was committed, as a run may that elects uncleanly or loses disks.
+func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).lost }
 
 // Check looks at the run and says what does not hold. It is not called for two runs.
 func (k *Checker) Check(o Observation, outcomes int) []Violation {

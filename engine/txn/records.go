@@ -52,6 +52,9 @@ type Value struct {
 // valueOf gives what Kafka 4.2 writes of a transactional id: neither the producer id before nor the next one, so that a
 // coordinator that reads it does not know them.
 //
+// Simplified: on a cluster with transaction.version 0 the client's version is left out; Kafka's broker fails there if it is
+// not 0, which no client of such a cluster makes it.
+//
 // Source: TransactionLog.valueToBytes.
 func valueOf(id string, d details, transactionVersion int16) Value {
 	return Value{

@@ -36,6 +36,21 @@ var vectors = []struct {
 			Version: 1, TransactionalID: "t1", ProducerID: 1000, ProducerEpoch: 2, Timeout: 60_000, State: Ongoing, Partitions: orders(0), LastUpdate: wallStart,
 			Start: wallStart, PreviousProducerID: -1, NextProducerID: -1, NextProducerEpoch: -1, ClientTransactionVersion: 2,
 		}},
+	{"one that is to be committed, version 0", "0000 00000000000003e8 0002 0000ea60 02 00000001 0006 6f7264657273 00000002 00000000 00000001 0000018bcfe56800 0000018bcfe567fb",
+		Value{
+			Version: 0, TransactionalID: "t1", ProducerID: 1000, ProducerEpoch: 2, Timeout: 60_000, State: PrepareCommit, Partitions: orders(0, 1), LastUpdate: wallStart,
+			Start: wallStart - 5, PreviousProducerID: -1, NextProducerID: -1, NextProducerEpoch: -1,
+		}},
+	{"a producer that begins", "0001 00000000000003e8 0000 0000ea60 00 00 0000018bcfe56800 ffffffffffffffff 00",
+		Value{
+			Version: 1, TransactionalID: "t1", ProducerID: 1000, Timeout: 60_000, State: Empty, LastUpdate: wallStart, Start: -1, PreviousProducerID: -1,
+			NextProducerID: -1, NextProducerEpoch: -1,
+		}},
+	{"all tagged fields", "0001 00000000000003e9 0000 0000ea60 04 01 0000018bcfe56800 0000018bcfe567fb 04 00 08 00000000000003e8 01 08 00000000000003ea 02 02 0002 03 02 0003",
+		Value{
+			Version: 1, TransactionalID: "t1", ProducerID: 1001, Timeout: 60_000, State: CompleteCommit, LastUpdate: wallStart, Start: wallStart - 5,
+			PreviousProducerID: 1000, NextProducerID: 1002, NextProducerEpoch: 3, ClientTransactionVersion: 2,
+		}},
 }
 
 func TestVectors(t *testing.T) {

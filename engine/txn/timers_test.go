@@ -93,6 +93,48 @@ func TestTimeoutWhilePending(t *testing.T) {
 	r.want(CompleteAbort, 1000, 1)
 }
 
+// A check that passed a transaction over is not made up for when the change has failed: the next one finds it.
+func TestTimeoutAfterFailedChange(t *testing.T) {
+	r := newRun(t, nil)
+	p := newProducer("p1")
+	p.timeout = 12_000
+	r.begins(p)
+	r.adds(p, 0)
+	r.until(15_000)
+	r.stuck = true
+	m := r.adds(p, 1)
+	r.until(26_999)
+	r.wantCode(m, "waits")
+	r.stuck, r.inFlight = false, nil
+	r.until(27_000)
+	r.wantCode(m, "COORDINATOR_NOT_AVAILABLE")
+	r.want(Ongoing, 1000, 0)
+	if v := r.view("t1"); v.TimesOut != 30_000 || v.PendingState != "" {
+		t.Errorf("%+v", v)
+	}
+	r.until(30_000)
+	r.want(CompleteAbort, 1000, 1)
+}
+
+// A process that has stood still finds what is due when it goes on.
+func TestLateTick(t *testing.T) {
+	r := newRun(t, nil)
+	p := newProducer("p1")
+	r.begins(p)
+	r.adds(p, 0)
+	r.now = 123_456
+	r.perform(r.c.Tick(r.now, &r.j))
+	r.want(CompleteAbort, 1000, 1)
+	if got := events[journal.TransactionTimedOut](r); len(got) != 1 || got[0].Open != 123_456 {
+		t.Errorf("%+v", got)
+	}
+	r.begins(p)
+	r.adds(p, 0)
+	if v := r.view("t1"); v.TimesOut != 190_000 {
+		t.Errorf("the next checks have moved: %+v", v)
+	}
+}
+
 // No timer runs while there is nothing to wait for but the expiration.
 func TestNextDue(t *testing.T) {
 	r := newRun(t, nil)

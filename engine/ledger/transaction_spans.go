@@ -1,0 +1,121 @@
+package ledger
+
+import (
+	"slices"
+	"sort"
+
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+)
+
+// span is what a log has of one transaction: from its first record to the marker that ends it.
+type span struct {
+	producer    kafka.ProducerID
+	first, last kafka.Offset // of its records, inclusive
+	marker      kafka.Offset // kafka.NoOffset: it is open
+	commit      bool
+}
+
+// openAt says whether a reader of committed records has to wait for a transaction at a high watermark.
+func (s *span) openAt(highWatermark kafka.Offset) bool {
+	return s.marker == kafka.NoOffset || s.marker >= highWatermark
+}
+
+// noSpan stands for the span of a batch that is in no transaction.
+const noSpan = -1
+
+// markerSeen is what the marker of a transaction says.
+type markerSeen struct {
+	commit           bool
+	coordinatorEpoch int32
+}
+
+// markerOf gives what a batch says as a marker; false: it is none.
+func markerOf(b *record.Batch) (markerSeen, bool) {
+	if !b.Attributes.Control() {
+		return markerSeen{}, false
+	}
+	scan := b.Scan()
+	if !scan.Next() {
+		return markerSeen{}, false
+	}
+	control, err := record.DecodeControl(scan.Record())
+	if err != nil || control.Type != record.Commit && control.Type != record.Abort {
+		return markerSeen{}, false
+	}
+	return markerSeen{control.Type == record.Commit, control.CoordinatorEpoch}, true
+}
+
+// noteSpan finds the transaction that a batch belongs to, and is asked before the batch is noted.
+func (r *replicaSeen) noteSpan(next *batchSeen) {
+	next.span = noSpan
+	at, open := r.unended[next.producer]
+	switch {
+	case next.isMarker && open:
+		r.spans[at].marker, r.spans[at].commit = next.base, next.marker.commit
+		next.span = at
+		delete(r.unended, next.producer)
+	case next.isMarker || !next.transactional:
+	case open:
+		r.spans[at].last, next.span = next.last, at
+	default:
+		if r.unended == nil {
+			r.unended = map[kafka.ProducerID]int{}
+		}
+		next.span = len(r.spans)
+		r.unended[next.producer] = next.span
+		r.spans = append(r.spans, span{producer: next.producer, first: next.base, last: next.last, marker: kafka.NoOffset})
+	}
+}
+
+// forgetSpans drops what the log has of transactions from an offset on.
+func (r *replicaSeen) forgetSpans(from kafka.Offset) {
+	r.spans = r.spans[:sort.Search(len(r.spans), func(i int) bool { return r.spans[i].first >= from })]
+	clear(r.unended)
+	for i := range r.spans {
+		s := &r.spans[i]
+		if s.last = min(s.last, from-1); s.marker >= from {
+			s.marker = kafka.NoOffset
+		}
+		if s.marker == kafka.NoOffset {
+			r.unended[s.producer] = i
+		}
+	}
+}
+
+// firstOpen gives the first record of the transactions that are open at a high watermark; false: there is none.
+func (r *replicaSeen) firstOpen(highWatermark kafka.Offset) (first kafka.Offset, open bool) {
+	at := slices.IndexFunc(r.spans, func(s span) bool { return s.openAt(highWatermark) })
+	if at < 0 {
+		return 0, false
+	}
+	return r.spans[at].first, true
+}
+
+// isGiven says whether an application that reads committed records is given the records of a batch; noData: no application
+// is given them.
+func (r *replicaSeen) isGiven(b *batchSeen, highWatermark kafka.Offset) (given, noData bool) {
+	switch {
+	case b.isMarker:
+		return false, true
+	case b.span == noSpan:
+		return true, false
+	}
+	s := &r.spans[b.span]
+	return !s.openAt(highWatermark) && s.commit, false
+}
+
+// isCommitted says whether the records of a batch are in no transaction, or in one whose COMMIT marker the log has.
+func (r *replicaSeen) isCommitted(b *batchSeen) bool {
+	return b.span == noSpan || r.spans[b.span].marker != kafka.NoOffset && r.spans[b.span].commit
+}
+
+// at gives the batch that holds an offset, of the replica that has most of the log; false: none has it.
+func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, found bool) {
+	for _, other := range p.replicas { // the order does not matter: the longest, and they agree
+		if i := other.find(offset); i < len(other.batches) && other.batches[i].base <= offset && (r == nil || other.end() > r.end()) {
+			r, number = other, i
+		}
+	}
+	return r, number, r != nil
+}
