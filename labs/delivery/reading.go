@@ -28,7 +28,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 	for _, c := range l.logs() {
 		add(l.readHeld(c))
 	}
-	add(l.readVisible(), l.readLag())
+	add(l.readVisible(), l.readLag(), l.readOutlook())
 	add(l.readCrashes()...)
 	add(l.readFenced()...)
 	add(l.readFailures()...)
