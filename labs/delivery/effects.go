@@ -229,7 +229,7 @@ func (l *layout) ledger() (title string, list []view.Count) {
 			l.tallyCount("bills, read_uncommitted", func(e *effect) int { return e.bills }))
 	}
 	if l.outside() != nothing {
-		list = append(list, l.tallyCount(effectNames[l.outside()], func(e *effect) int { return e.outside }))
+		list = append(list, l.tallyCount(outsideNames[l.outside()], func(e *effect) int { return e.outside }))
 	}
 	return title, append(list, l.abortedCount())
 }
