@@ -159,13 +159,11 @@ func (l *layout) brokerCard(b engine.BrokerView) view.Node {
 	return n
 }
 
-// tables show what the leaders remember, what became of each order, and how long things took.
+// tables show what the leaders remember, what became of each order, and how long things took; nothing where the inspector
+// is open or two runs stand beside each other.
 func (l *layout) tables() (list []view.Table) {
-	if l.Beside != nil {
-		if l.app != nil && len(l.effects) > 0 {
-			list = append(list, l.effectTable())
-		}
-		return list
+	if l.brief {
+		return nil
 	}
 	for _, c := range l.logs() {
 		if t := l.memoryTable(c); len(t.Rows) > 0 {

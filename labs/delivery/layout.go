@@ -10,7 +10,7 @@ import (
 // Bounds of what a page draws.
 const (
 	columnsShown  = 13
-	columnsOpen   = 11 // while the inspector is open
+	columnsOpen   = 10 // while the inspector is open
 	columnsBeside = 7
 	rowsShown     = 6 // of a table, the last ones
 	rowsOpen      = 3
@@ -27,7 +27,8 @@ type layout struct {
 	app     *engine.GroupView
 	readers [2]*reader // read_uncommitted, read_committed
 	columns int
-	rows    int // of a table
+	rows    int  // of a table
+	brief   bool // there is room for no tables
 	past    past
 	effects []effect // of the orders that count, by offset
 }
@@ -46,9 +47,9 @@ func newLayout(f labs.Frame) *layout {
 	l := &layout{Frame: f, columns: columnsShown, rows: rowsShown}
 	switch {
 	case f.Beside != nil:
-		l.columns, l.rows = columnsBeside, rowsOpen
+		l.columns, l.rows, l.brief = columnsBeside, rowsOpen, true
 	case f.Address.Shown() != labs.Target{} || f.Address.Why != 0:
-		l.columns, l.rows = columnsOpen, rowsOpen
+		l.columns, l.rows, l.brief = columnsOpen, rowsOpen, true
 	}
 	for i := range f.View.Groups {
 		g := &f.View.Groups[i]

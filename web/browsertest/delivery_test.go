@@ -43,7 +43,7 @@ var readyDelivery = []struct {
 	title  string
 	points []deliveryPoint
 }{
-	{"A lost answer, without idempotence", []deliveryPoint{{8, "strip-orders-0", "a1", "", "", ""}, {14, "strip-orders-0", "a1 a1", "", "", "1 of them twice"}}},
+	{"A lost answer, without idempotence", []deliveryPoint{{5, "strip-orders-0", "a1", "", "", ""}, {14, "strip-orders-0", "a1 a1", "", "", "1 of them twice"}}},
 	{"A lost answer, with idempotence", []deliveryPoint{{14, "strip-orders-0", "a1", "", "", "recognised"}}},
 	{"Two calls of send that idempotence does not merge", []deliveryPoint{{8, "strip-orders-0", "paid paid", "", "", "two calls of send, two records"}}},
 	{"A transaction that hangs", []deliveryPoint{{14, "strip-orders-0", "a1 x1 x2", "last stable 0, watermark, end 3", "Ongoing tx-0", "read_committed readers wait for 3 offsets"}}},
@@ -185,6 +185,7 @@ func TestInspectorOfDelivery(t *testing.T) {
 		b.waitText("#inspector", step.text)
 	}
 	b.click("#r-orders-3")
+	b.waitText("#inspector-title", "Record orders-0 3")
 	b.click("#open-batch")
 	b.waitText("#inspector-title", "Batch orders-0 3")
 	b.waitText("#inspector", "baseSequence")
