@@ -22,12 +22,13 @@ func (l *layout) actions(p *view.Page) {
 		labs.AddActionGroup(p, string(l.View.Producers[i].ID))
 		l.producerActions(add, &l.View.Producers[i])
 	}
-	if l.app != nil {
+	if crashable := false; l.app != nil {
 		for i := range l.app.Members {
 			m := &l.app.Members[i]
 			labs.AddActionGroup(p, string(m.ID))
 			memberActions(add, m)
-			if m.Alive && !m.Paused {
+			if m.Alive && !m.Paused && !crashable {
+				crashable = true
 				labs.AddActionGroup(p, "Crash "+string(m.ID))
 				l.crashActions(add, m)
 			}
@@ -158,7 +159,8 @@ func brokerActions(add adder, b engine.BrokerView) {
 	}
 }
 
-// lossActions lose the next request to the leader of what a client writes, or the next answer from it.
+// lossActions lose the next request to the leader of what the first producer or instance writes, or the next answer from
+// it. The form for a link has all.
 func (l *layout) lossActions(add adder) {
 	lose := func(node kafka.NodeID, c *contents) {
 		b, ok := l.leaderOf(c)
@@ -168,16 +170,12 @@ func (l *layout) lossActions(add adder) {
 		add("do-drop-request-"+string(node), fmt.Sprintf("request %s → %s", node, b), command.DropNext{From: node, To: b}, true)
 		add("do-drop-answer-"+string(node), fmt.Sprintf("answer %s → %s", b, node), command.DropNext{From: b, To: node}, true)
 	}
-	for i := range l.View.Producers {
-		if l.View.Producers[i].Alive {
-			lose(l.View.Producers[i].ID, l.orders)
-		}
+	if p := l.View.Producers[0]; p.Alive {
+		lose(p.ID, l.orders)
 	}
 	if l.bills != nil {
-		for _, m := range l.app.Members {
-			if m.Alive {
-				lose(kafka.NodeID(m.ID), l.bills)
-			}
+		if m := l.app.Members[0]; m.Alive {
+			lose(kafka.NodeID(m.ID), l.bills)
 		}
 	}
 }

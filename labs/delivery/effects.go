@@ -225,11 +225,15 @@ func (l *layout) ledger() (title string, list []view.Count) {
 	n := len(l.effects)
 	title = fmt.Sprintf("Ledger: %s that the application is to process, against their effects", kafka.Count(n, "order"))
 	if l.bills != nil {
-		list = append(list, l.tallyCount("bills, read_committed", func(e *effect) int { return e.kept }),
-			l.tallyCount("bills, read_uncommitted", func(e *effect) int { return e.bills }))
+		list = append(list, l.tallyCount(readCommitted, "billed once", func(e *effect) int { return e.kept }),
+			l.tallyCount(readUncommitted, "billed once", func(e *effect) int { return e.bills }))
 	}
 	if l.outside() != nothing {
-		list = append(list, l.tallyCount(effectNames[l.outside()], func(e *effect) int { return e.outside }))
+		name := "Rows outside"
+		if l.outside() == toEmail {
+			name = "E-mails"
+		}
+		list = append(list, l.tallyCount(name, "once", func(e *effect) int { return e.outside }))
 	}
 	return title, append(list, l.abortedCount())
 }
@@ -247,9 +251,9 @@ var effectNames = map[string]string{
 	toPlain: "row in the plain database", toOnce: "row in the idempotent database", toOffsets: "row in the database with offsets", toInbox: "row in the database with an inbox", toEmail: "e-mail",
 }
 
-func (l *layout) tallyCount(name string, count func(*effect) int) view.Count {
+func (l *layout) tallyCount(name, once string, count func(*effect) int) view.Count {
 	t := l.tallyOf(count)
-	c := view.Count{Name: name, Number: kafka.Thousands(t.once), Text: "once", Warn: t.more+t.lost > 0}
+	c := view.Count{Name: name, Number: kafka.Thousands(t.once), Text: once, Warn: t.more+t.lost > 0}
 	var rest []string
 	for _, part := range []struct {
 		n    int

@@ -11,9 +11,10 @@ import (
 	"loglab/labs/view"
 )
 
-// machine draws the coordinator's states with the transactional ids that are in each; nil: there are none.
+// machine draws the coordinator's states with the transactional ids that are in each; nil: there are none, and no other run
+// beside this one.
 func (l *layout) machine() *view.Machine {
-	if len(l.View.Transactions) == 0 {
+	if len(l.View.Transactions) == 0 && l.Beside == nil {
 		return nil
 	}
 	m := &view.Machine{Title: "States of a transactional.id at its coordinator"}
@@ -31,6 +32,9 @@ func (l *layout) machine() *view.Machine {
 	m.Ends = [][]view.MachineState{
 		{state(txn.PrepareCommit, "COMMIT markers go out"), state(txn.CompleteCommit, "all are written")},
 		{state(txn.PrepareAbort, "ABORT markers go out"), state(txn.CompleteAbort, "all are written")},
+	}
+	if len(l.View.Transactions) == 0 {
+		m.Facts = []view.Fact{{Name: "transactional.id", Value: "nobody has one"}}
 	}
 	for _, t := range l.View.Transactions {
 		m.Facts = append(m.Facts, view.Fact{Name: t.TransactionalID, Value: l.heldText(t)})

@@ -77,7 +77,7 @@ func (l *layout) repeats() bool {
 // healthy says whether the only instance of the application runs, in its group, and all brokers do and can be reached.
 func (l *layout) healthy() bool {
 	m := &l.app.Members[0]
-	if len(l.app.Members) > 1 || !m.Alive || m.Paused || m.State != "stable" || m.Armed != "" || l.Address.Values.Text("static") == off || len(l.View.Faulty) > 0 {
+	if len(l.app.Members) > 1 || !m.Alive || m.Paused || m.State != "stable" || l.Address.Values.Text("static") == off || len(l.View.Faulty) > 0 {
 		return false
 	}
 	for _, b := range l.View.Brokers {

@@ -10,7 +10,7 @@ import (
 // What the page says a crash would do is what the fork has, where its link leads: in each tick of a run, with and without
 // transactions, and with each kind of outside.
 func TestOutlookComesTrue(t *testing.T) {
-	const runs = 150
+	const runs = 250
 	compared := map[string]int{}
 	for seed := range uint64(runs) {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -78,7 +78,7 @@ func (l *layout) logStrip(c *contents) view.Strip {
 	s.Owner = "the log of " + c.TopicPartition.Topic
 	for i, e := range c.inSight() {
 		s.Cells = append(s.Cells, l.cell(c, &e))
-		if from := int(e.base - c.first); i == 0 || int(e.Offset-e.base) == 0 {
+		if from := int(e.base - c.first); l.Beside == nil && (i == 0 || int(e.Offset-e.base) == 0) {
 			s.Batches = append(s.Batches, view.BatchLabel{From: max(from, 0), To: int(e.last-c.first) + 1, Text: batchText(&e)})
 		}
 	}
@@ -129,9 +129,10 @@ func (l *layout) cell(c *contents, e *entry) view.Cell {
 		ID: fmt.Sprintf("r-%s-%d", c.Topic, e.Offset), Text: nameOf(e.Record), Offset: fmt.Sprint(e.Offset), Word: fmt.Sprint(e.Offset), Stage: stage, At: at,
 		New: e.Offset >= c.written, BatchStart: e.Offset == e.base, Selected: l.Address.At.String() == at,
 	}
-	label := []string{fmt.Sprintf("offset %d", e.Offset)}
+	label := []string{d.Text, fmt.Sprintf("offset %d", e.Offset)}
 	if e.marker != "" {
 		d.Text = map[string]string{"COMMIT": "C", "ABORT": "A"}[e.marker]
+		label[0] = d.Text
 		label = append(label, e.marker+" marker")
 	} else {
 		label = append(label, labs.Narrow(string(e.Value), 40))
@@ -300,7 +301,7 @@ func (l *layout) sight(c *contents, r *reader, e *entry) view.Cell {
 	if d.New {
 		what += ", in this tick"
 	}
-	d.Label = fmt.Sprintf("offset %d for %s: %s", e.Offset, r.level, what)
+	d.Label = strings.TrimPrefix(fmt.Sprintf("%s, offset %d for %s: %s", d.Text, e.Offset, r.level, what), ", ")
 	return d
 }
 
@@ -341,7 +342,7 @@ func (l *layout) outsideStrip() view.Strip {
 				what = "no effect yet"
 			}
 		}
-		d.Label = fmt.Sprintf("order %d in the %s: %s", e.Offset, outsideNames[l.outside()], what)
+		d.Label = strings.TrimPrefix(fmt.Sprintf("%s, order %d in the %s: %s", d.Text, e.Offset, outsideNames[l.outside()], what), ", ")
 		s.Cells = append(s.Cells, d)
 	}
 	return s

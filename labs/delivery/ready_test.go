@@ -19,8 +19,8 @@ type want struct {
 var (
 	billedOnce  = map[string]string{"orders-0": "a1 b1 c1", "bills-0": "o0 o1 o2 C"}
 	billedAgain = map[string]string{"orders-0": "a1 b1 c1", "bills-0": "o0 o1 o2 A o0 o1 o2 C"}
-	onceForAll  = map[string]string{"bills, read_committed": "3 once", "bills, read_uncommitted": "3 once"}
-	onceForSome = map[string]string{"bills, read_committed": "3 once", "bills, read_uncommitted": "0 once, 3 more than once", "Saw aborted records": "3 read_uncommitted; read_committed: 0"}
+	onceForAll  = map[string]string{readCommitted: "3 billed once", readUncommitted: "3 billed once"}
+	onceForSome = map[string]string{readCommitted: "3 billed once", readUncommitted: "0 billed once, 3 more than once", "Saw aborted records": "3 read_uncommitted; read_committed: 0"}
 )
 
 var wants = map[string]want{
@@ -86,14 +86,14 @@ var wants = map[string]want{
 	"It crashes after the commit":                 {strips: billedOnce, ledger: onceForAll, committed: "o0 o1 o2", says: []string{"billing-1 crashed in tick 19, after commit."}},
 	"With and without transactions, side by side": {strips: billedAgain, ledger: onceForSome},
 	"Without transactions: at least once": {
-		strips: map[string]string{"bills-0": "o0 o1 o2 o0 o1 o2"}, ledger: map[string]string{"bills, read_committed": "0 once, 3 more than once"}, says: []string{"At least once from an order to its bill"},
+		strips: map[string]string{"bills-0": "o0 o1 o2 o0 o1 o2"}, ledger: map[string]string{readCommitted: "0 billed once, 3 more than once"}, says: []string{"At least once from an order to its bill"},
 	},
 	"Without transactions, offsets first: at most once": {
-		strips: map[string]string{"bills-0": ""}, ledger: map[string]string{"bills, read_committed": "0 once, 3 lost"}, says: []string{"At most once from an order to its bill"},
+		strips: map[string]string{"bills-0": ""}, ledger: map[string]string{readCommitted: "0 billed once, 3 lost"}, says: []string{"At most once from an order to its bill"},
 	},
 	"Exactly once, and still two e-mails": { // TXN-05
 		strips: map[string]string{"bills-0": "o0 o1 o2 A o0 o1 o2 C", "e-mail": "2× 2× 2×"}, committed: "o0 o1 o2", uncommitted: "o0 o1 o2 o0 o1 o2",
-		ledger: map[string]string{"bills, read_committed": "3 once", "bills, read_uncommitted": "0 once, 3 more than once", "e-mail": "0 once, 3 more than once"},
+		ledger: map[string]string{readCommitted: "3 billed once", readUncommitted: "0 billed once, 3 more than once", "E-mails": "0 once, 3 more than once"},
 		flags:  map[string]string{"orders-0": "billing committed 3, position 3, stable, watermark, end 3"},
 		says:   []string{"Outside (e-mail): 0 once, 3 more than once, 6 effects in all.", "At least once from an order to its e-mail"},
 	},
