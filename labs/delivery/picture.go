@@ -335,7 +335,7 @@ func (l *layout) outsideStrip() view.Strip {
 			case x.outside == 1:
 				d.Text, d.Word, d.Stage, what = "1×", "once", effectOne, "one effect"
 			case x.outside > 1:
-				d.Text, d.Word, d.Stage, what = fmt.Sprintf("%d×", x.outside), "repeated", effectTwo, kafka.Count(x.outside, "effect")
+				d.Text, d.Word, d.Stage, what = fmt.Sprintf("%d×", x.outside), "again", effectTwo, kafka.Count(x.outside, "effect")
 			case x.lost():
 				d.Text, d.Word, d.Stage, what = "0", "lost", effectBad, "lost: committed, and never processed"
 			default:
