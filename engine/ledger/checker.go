@@ -28,9 +28,14 @@ type Checker struct {
 	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
 	assigned   []Assigned        // the last that was checked
 	groups     map[string]*groupSeen
-	undone     []undone                  // since the last observation
-	chosen     map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
-	divided    int32                     // partitions at that time
+	undone     []undone // since the last observation
+
+	transactions map[string]*transactionSeen
+	producers    map[kafka.ProducerID]*transactionSeen // that have or had the producer id
+	transacted   []journal.Event                       // about transactions, since the last observation
+
+	chosen  map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
+	divided int32                     // partitions at that time
 }
 
 // sweepEvery is how many observations pass between two looks at whole logs.
@@ -112,6 +117,7 @@ func (k *Checker) Check(o Observation, outcomes int) []Violation {
 	k.checkPositions(&o)
 	k.checkAssignment(&o)
 	k.checkGroups(&o)
+	k.checkTransactions(&o)
 	for _, b := range k.brokers {
 		b.started = false
 	}
@@ -147,6 +153,9 @@ func (k *Checker) takeEvents(o *Observation) {
 	for ; k.events < uint64(o.Journal.Len()); k.events++ {
 		e, _ := o.Journal.At(k.events + 1)
 		k.takeUpkeep(e)
+		if len(o.Transactions) > 0 {
+			k.takeTransactionEvent(e)
+		}
 		if len(o.Groups) > 0 {
 			k.takeGroupEvent(o, e)
 		}

@@ -119,3 +119,13 @@ func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, fou
 	}
 	return r, number, r != nil
 }
+
+// sure is the offset below which a marker has ended a transaction for some reader: the highest high watermark that there was,
+// or where the log of a broker ended when it started.
+func (p *partitionSeen) sure() kafka.Offset {
+	sure := p.highest
+	for _, r := range p.replicas { // the order does not matter: the highest
+		sure = max(sure, min(r.began, r.end()))
+	}
+	return sure
+}
