@@ -60,7 +60,7 @@ var importRules = []struct{ pkg, imports string }{
 const (
 	allLabs = "labs/partitions labs/offsets labs/replication labs/rebalance labs/segments labs/delivery labs/sandbox"
 
-	engineForLabs = "engine/kafka engine/command engine/journal engine/record engine/storage engine/partitioner engine/assignor engine/group"
+	engineForLabs = "engine/kafka engine/command engine/journal engine/record engine/storage engine/partitioner engine/assignor engine/group engine/txn"
 )
 
 // TestImports holds every package to engineLayers and importRules. Tests may import anything.

@@ -180,7 +180,7 @@ func (c *Cluster) startClients(rnd *prng.Rand) error {
 			m.Config.Group.App.Sabotage = c.spec.Sabotage
 			member := client.NewMember(id, c.brokerNodes(), StartTime, m.Config, rnd.Split("consumer "+string(id)))
 			if m.Off {
-				member.Kill()
+				member.Kill(0, &c.outside, &c.journal)
 			}
 			c.clients = append(c.clients, clientNode{consumer: member})
 		}
@@ -190,6 +190,9 @@ func (c *Cluster) startClients(rnd *prng.Rand) error {
 		node, err := client.NewProducer(id, c.brokerNodes(), StartTime, p.Config, p.Workload, rnd.Split("producer "+string(id)), rnd.Split("workload"))
 		if err != nil {
 			return err
+		}
+		if p.Off {
+			node.Off()
 		}
 		c.clients = append(c.clients, clientNode{producer: node})
 	}

@@ -23,7 +23,7 @@ func (c *Cluster) kill(node kafka.NodeID, given uint64) (why string) {
 	} else if n := c.client(node); n.producer != nil {
 		n.producer.Kill(cause, &c.outside, &c.journal)
 	} else {
-		n.consumer.Kill()
+		n.consumer.Kill(cause, &c.outside, &c.journal)
 	}
 	c.die(node, cause, true)
 	return ""

@@ -51,8 +51,15 @@ func fateOf(kind client.OutcomeKind) ledger.Fate {
 	return ledger.Unpromised
 }
 
-// producedTo says whether a topic is the one of the run or that of a producer.
+// producedTo says whether a topic is the one of the run, or that of a producer or of an application that writes.
 func (c *Cluster) producedTo(topic string) bool {
+	for _, g := range c.spec.Groups {
+		for _, m := range g.Members {
+			if t := m.Config.Group.App.Transform; t != nil && t.Topic == topic {
+				return true
+			}
+		}
+	}
 	return topic == c.spec.Topic.Name || slices.ContainsFunc(c.spec.Producers, func(p ProducerSpec) bool { return p.Config.Topic == topic })
 }
 

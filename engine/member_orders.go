@@ -29,7 +29,7 @@ func (c *Cluster) crash(cmd command.Crash, given uint64) (why string) {
 	case cmd.At.When != "":
 		n.Arm(cmd.At, given, &c.journal)
 	default:
-		c.die(cmd.Node, n.Crash(given, &c.journal), true)
+		c.die(cmd.Node, n.Crash(given, &c.outside, &c.journal), true)
 	}
 	return ""
 }

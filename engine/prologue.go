@@ -127,7 +127,7 @@ func (c *Cluster) prologue() error {
 
 func (n *clientNode) ready() bool {
 	if n.producer != nil {
-		return n.producer.Ready()
+		return n.producer.Ready() || !n.producer.Alive() // a coordinator may refuse it
 	}
 	return n.consumer.IsMember() || n.consumer.Ready() // a group may never form
 }

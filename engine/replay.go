@@ -69,7 +69,7 @@ func (c *Cluster) replay(cmd command.Replay, given uint64) (why string) {
 	for _, node := range ran {
 		n := c.client(node).consumer
 		if n.Failed() { // there is nobody who could close it
-			c.die(node, n.Crash(given, &c.journal), true)
+			c.die(node, n.Crash(given, &c.outside, &c.journal), true)
 			continue
 		}
 		leaving, _ := n.Leave(c.now, given, &c.outside, &c.journal) // or it is closing already

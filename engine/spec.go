@@ -140,6 +140,7 @@ type TopicSpec struct {
 type ProducerSpec struct {
 	Config   ProducerConfig
 	Workload Workload
+	Off      bool // its process does not run before a command starts it
 }
 
 // GroupSpec is a consumer group without a coordinator; its members are c0, c1, ….

@@ -17,6 +17,7 @@ type (
 	GroupConfig   = client.GroupConfig
 	GroupProtocol = client.GroupProtocol
 	AppConfig     = client.AppConfig
+	Transform     = client.TransformConfig
 	Poison        = client.Poison
 	SinkConfig    = client.SinkConfig
 	SinkKind      = client.SinkKind
@@ -39,6 +40,7 @@ const (
 
 	CommitContiguous = client.CommitContiguous
 	CommitHighest    = client.CommitHighest
+	CommitPosition   = client.CommitPosition
 
 	RetryInPlace = client.RetryInPlace
 	SeekBack     = client.SeekBack
@@ -49,6 +51,11 @@ const (
 	SinkIdempotent = client.SinkIdempotent
 	SinkUpsert     = client.SinkUpsert
 	SinkOffsets    = client.SinkOffsets
+	SinkInbox      = client.SinkInbox
+	SinkEmail      = client.SinkEmail
+
+	ReadUncommitted = client.ReadUncommitted
+	ReadCommitted   = client.ReadCommitted
 )
 
 // DefaultGroupConfig gives the defaults of Kafka 4.2 for a member of a group.
@@ -102,11 +109,18 @@ func (s *Spec) internalPartitions() (list []kafka.TopicPartition) {
 	return slices.Compact(list)
 }
 
-// transactionalIDs lists the transactional.ids of the run's producers, as often as they are used.
+// transactionalIDs lists the transactional.ids of the run's producers and applications, as often as they are used.
 func (s *Spec) transactionalIDs() (list []string) {
 	for _, p := range s.Producers {
 		if p.Config.TransactionalID != "" {
 			list = append(list, p.Config.TransactionalID)
+		}
+	}
+	for _, g := range s.Groups {
+		for _, m := range g.Members {
+			if t := m.Config.Group.App.Transform; t != nil && t.Producer.TransactionalID != "" {
+				list = append(list, t.Producer.TransactionalID)
+			}
 		}
 	}
 	return list
@@ -154,8 +168,10 @@ func (s *Spec) checkMember(c *ConsumerConfig, id string) error {
 	case g.App.OnFailure == DeadLetter && g.App.DeadLetterTopic == "":
 		return fmt.Errorf("the dead-letter topic has no name")
 	}
-	if err := client.CheckPattern(g.Pattern); err != nil {
-		return err
+	for _, err := range [...]error{client.CheckPattern(g.Pattern), client.CheckIsolation(c.IsolationLevel), g.App.CheckTransform()} {
+		if err != nil {
+			return err
+		}
 	}
 	check := checkClassic
 	switch g.Protocol {

@@ -47,6 +47,9 @@ type LinkView struct {
 // SourceView is what the source of the producers' applications has given out.
 type SourceView = client.SourceView
 
+// WriterView is all that can be seen of a producer, of its own process or inside an application.
+type WriterView = client.ProducerView
+
 // Sight is one event as the destination saw it.
 type Sight = client.Sight
 
@@ -98,11 +101,12 @@ type PartitionView struct {
 
 // LogView is one replica's log with its bytes.
 type LogView struct {
-	LogStartOffset kafka.Offset      // inclusive
-	HighWatermark  kafka.Offset      // exclusive
-	LogEndOffset   kafka.Offset      // exclusive
-	Segments       []storage.Segment // oldest first
-	Bytes          int               // of all .log files
+	LogStartOffset   kafka.Offset      // inclusive
+	HighWatermark    kafka.Offset      // exclusive
+	LastStableOffset kafka.Offset      // exclusive
+	LogEndOffset     kafka.Offset      // exclusive
+	Segments         []storage.Segment // oldest first
+	Bytes            int               // of all .log files
 }
 
 // ReplicaView is one replica.
@@ -144,6 +148,8 @@ type MemberView struct {
 	Known      int            `json:"known_partitions"`   // as its metadata has it
 	Refresh    kafka.Millis   `json:"metadata_due_at_ms"` // when it asks again
 
+	Producer *client.ProducerView `json:"-"` // of an application that writes to a topic; nil: it does not
+
 	*client.MemberView // of a group with a coordinator; nil: of one without
 }
 
@@ -152,7 +158,8 @@ type PositionView struct {
 	kafka.TopicPartition
 	Position kafka.Offset `json:"position"` // next to read; -1: not known yet
 	Read     int          `json:"records_read"`
-	Lag      int64        `json:"lag"` // high watermark minus position
+	End      kafka.Offset `json:"end"` // exclusive: the high watermark, under read_committed the last stable offset
+	Lag      int64        `json:"lag"` // end minus position
 }
 
 // ProducerView is one producer in numbers of records.
@@ -295,14 +302,14 @@ func (c *Cluster) partitionView(tp kafka.TopicPartition, p metadata.Partition, i
 		}
 		if r.Online && (v.Log.Segments == nil || id == p.Leader) {
 			v.Log = LogView{
-				LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LogEndOffset: r.LogEndOffset, Segments: r.Replica.Segments, Bytes: r.Bytes,
+				LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LastStableOffset: r.LastStableOffset, LogEndOffset: r.LogEndOffset, Segments: r.Replica.Segments, Bytes: r.Bytes,
 			}
 		}
 		v.Replicas = append(v.Replicas, r)
 	}
 	for _, r := range v.Replicas { // nobody serves it: what a disk has
 		if disk := r.OnDisk; disk != nil && (v.Log.Segments == nil || r.Broker == p.Leader && !r.Online) {
-			v.Log = LogView{LogStartOffset: disk.LogStartOffset, HighWatermark: disk.HighWatermark, LogEndOffset: disk.LogEndOffset, Segments: disk.Segments, Bytes: disk.Bytes}
+			v.Log = LogView{LogStartOffset: disk.LogStartOffset, HighWatermark: disk.HighWatermark, LastStableOffset: disk.HighWatermark, LogEndOffset: disk.LogEndOffset, Segments: disk.Segments, Bytes: disk.Bytes}
 		}
 	}
 	return v
@@ -358,8 +365,12 @@ func (c *Cluster) memberView(n *client.Consumer, partitions []PartitionView) Mem
 		if !known {
 			continue
 		}
-		lag := max(0, int64(p.Log.HighWatermark-max(a.Position, p.Log.LogStartOffset))) // a leader that lost records may end before it
-		m.Assignment = append(m.Assignment, PositionView{TopicPartition: p.TopicPartition, Position: a.Position, Read: a.Read, Lag: lag})
+		end := p.Log.HighWatermark
+		if n.ReadsCommitted() {
+			end = p.Log.LastStableOffset
+		}
+		lag := max(0, int64(end-max(a.Position, p.Log.LogStartOffset))) // a leader that lost records may end before it
+		m.Assignment = append(m.Assignment, PositionView{TopicPartition: p.TopicPartition, Position: a.Position, Read: a.Read, Lag: lag, End: end})
 	}
 	return m
 }

@@ -37,7 +37,7 @@ type OffsetView struct {
 	HighWatermark  kafka.Offset `json:"high_watermark"`
 	LogEndOffset   kafka.Offset `json:"log_end_offset"`
 	Lag            int64        `json:"lag"`         // high watermark minus committed, as kafka-consumer-groups has it; of nothing committed: from the log start
-	RecordsLag     int64        `json:"records_lag"` // high watermark minus position, as the client's metric has it; -1: no position
+	RecordsLag     int64        `json:"records_lag"` // high watermark, under read_committed last stable offset, minus position, as the client's metric has it; -1: no position
 }
 
 // groupView gives a group with a coordinator.
@@ -55,7 +55,7 @@ func (c *Cluster) groupView(spec *ConsumerGroupSpec, v *View) GroupView {
 	for i := range spec.Members {
 		n := c.client(memberNode(spec.ID, i, len(spec.Members))).consumer
 		m := c.memberView(n, v.Partitions)
-		m.MemberView = n.MemberView(c.now)
+		m.MemberView, m.Producer = n.MemberView(c.now), n.ProducerView()
 		g.Members = append(g.Members, m)
 	}
 	for _, p := range v.Partitions {
@@ -80,10 +80,11 @@ func (g *GroupView) offsetOf(p PartitionView) (o OffsetView, ok bool) {
 			}
 		}
 	}
+	end := o.HighWatermark
 	for _, m := range g.Members {
 		for _, a := range m.Assignment {
 			if a.TopicPartition == p.TopicPartition && m.Alive {
-				o.Owner, o.Position, ok = kafka.NodeID(m.ID), a.Position, true
+				o.Owner, o.Position, end, ok = kafka.NodeID(m.ID), a.Position, a.End, true
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (g *GroupView) offsetOf(p PartitionView) (o OffsetView, ok bool) {
 		o.Lag = int64(o.HighWatermark - o.Committed)
 	}
 	if o.Position >= 0 {
-		o.RecordsLag = int64(o.HighWatermark - o.Position)
+		o.RecordsLag = int64(end - o.Position)
 	}
 	return o, ok
 }

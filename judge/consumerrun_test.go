@@ -77,7 +77,7 @@ func TestConsumers(t *testing.T) {
 	}
 	seen := map[string]int{}
 	world, failed := 0, map[int]int{}
-	for i, got := range answers(t, compiledProgram(t, "ConsumerCoordinator", "ConsumerTexts", "Arrivals", "Cluster"), questions) {
+	for i, got := range answers(t, compiledProgram(t, "ConsumerCoordinator", "ConsumerTexts", "OffsetTexts", "Arrivals", "Cluster"), questions) {
 		if strings.HasPrefix(questions[i], "world") {
 			world = i
 		}
@@ -163,16 +163,18 @@ func (w *consumerWorld) step(rnd *prng.Rand) (question, answer string) {
 		if rnd.IntN(25) == 0 {
 			failing = w.failWrite(rnd)
 		}
-		c := w.clients[rnd.IntN(len(w.clients))]
-		var request kmsg.Request
-		request, words = w.drawMixed(rnd, c)
-		m := &simnet.Message{From: c.node, To: "b1", Request: request}
-		w.numbers[m] = w.requests
-		w.perform(w.c.Receive(w.now, m, 0, &w.j))
+		if rnd.IntN(20) == 0 {
+			words = w.endTransaction(rnd)
+		} else {
+			c := w.clients[rnd.IntN(len(w.clients))]
+			var request kmsg.Request
+			request, words = w.drawMixed(rnd, c)
+			w.ask(c, request)
+		}
 		w.fail = nil
 	}
 	all, state := w.answered(), w.state()
-	return fmt.Sprintf("%d %s %s %s", until, failing, w.drawnID(all+" "+state), words), all + " | " + strings.Join(w.written, "; ") + " | " + state
+	return fmt.Sprintf("%d %s %s %s", until, failing, w.drawnID(all+" "+state), words), all + " | " + strings.Join(w.written, "; ") + " | " + state + " | " + w.offsets()
 }
 
 // A member id that a coordinator makes has a UUID behind a dash, or is one in base64.

@@ -176,8 +176,8 @@ func (w *consumerWorld) drawFetch(rnd *prng.Rand, c *groupClient) (kmsg.Request,
 	if asked.MemberID = &id; id == "" || rnd.IntN(4) == 0 {
 		asked.MemberID, asked.MemberEpoch = nil, -1
 	}
-	q.Groups = []kmsg.OffsetFetchRequestGroup{asked}
-	return q, fmt.Sprintf("fetch %s %s %s %d %s %d", c.node, c.group, asked.Topics[0].Topic, asked.Topics[0].Partitions[0], orDash(textOf(asked.MemberID)), asked.MemberEpoch)
+	q.Groups, q.RequireStable = []kmsg.OffsetFetchRequestGroup{asked}, rnd.IntN(2) == 0
+	return q, fmt.Sprintf("fetch %s %s %s %d %t %s %d", c.node, c.group, asked.Topics[0].Topic, asked.Topics[0].Partitions[0], q.RequireStable, orDash(textOf(asked.MemberID)), asked.MemberEpoch)
 }
 
 func (w *consumerWorld) drawMemberCommit(rnd *prng.Rand, c *groupClient) (kmsg.Request, string) {

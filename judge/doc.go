@@ -35,6 +35,9 @@
 //	TestConsumerMetadataHash  Utils.computeGroupHash and computeTopicHash over topics with racks
 //	TestGroupRecords        GroupCoordinatorRecordSerde and engine/group write and read the same records
 //	TestGroupPartitions     Utils.abs and String.hashCode give a group's partition of __consumer_offsets
+//	TestTransactionCoordinator  TransactionCoordinator answers, writes and asks for markers as engine/txn does, over drawn scripts
+//	TestTransactionRecords  TransactionLog and engine/txn write and read the same records
+//	TestTransactionPartitions  Utils.abs and String.hashCode give a transactional id's partition of __transaction_state
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions
 //	TestLibrdkafkaKeyless   and which keys they take for none

@@ -60,7 +60,8 @@ type groupClient struct {
 }
 
 // TestGroups: GroupCoordinatorShard answers, writes and keeps in memory what engine/group does, over drawn scripts of
-// joins, syncs, heartbeats, commits, restarts, failing writes and time that passes.
+// joins, syncs, heartbeats, commits in transactions and in none, ends of transactions, restarts, failing writes and time
+// that passes.
 func TestGroups(t *testing.T) {
 	rnd := draws(t)
 	var questions, want []string
@@ -82,7 +83,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	seen := map[string]int{}
-	got := answers(t, kafkaProgram(t, "GroupCoordinator"), questions)
+	got := answers(t, compiledProgram(t, "GroupCoordinator", "OffsetTexts"), questions)
 	world := 0
 	for i := range got {
 		if strings.HasPrefix(questions[i], "world") {
@@ -139,15 +140,26 @@ func (w *groupWorld) step(rnd *prng.Rand) (question, answer string) {
 	if rnd.IntN(25) == 0 {
 		failing = w.failWrite(rnd)
 	}
-	c := w.clients[rnd.IntN(len(w.clients))]
-	request, words := w.draw(rnd, c)
+	words := ""
 	w.requests++
+	if rnd.IntN(20) == 0 {
+		words = w.endTransaction(rnd)
+	} else {
+		c := w.clients[rnd.IntN(len(w.clients))]
+		var request kmsg.Request
+		request, words = w.draw(rnd, c)
+		w.ask(c, request)
+	}
+	w.fail = nil
+	state := w.state()
+	return fmt.Sprintf("%d %s %s", until, failing, words), w.answered() + " | " + strings.Join(w.written, "; ") + " | " + state + " | " + w.offsets()
+}
+
+// ask sends a client's request, the last one that was counted.
+func (w *groupWorld) ask(c *groupClient, request kmsg.Request) {
 	m := &simnet.Message{From: c.node, To: "b1", Request: request}
 	w.numbers[m] = w.requests
 	w.perform(w.c.Receive(w.now, m, 0, &w.j))
-	w.fail = nil
-	state := w.state()
-	return fmt.Sprintf("%d %s %s", until, failing, words), w.answered() + " | " + strings.Join(w.written, "; ") + " | " + state
 }
 
 // passTo lets time pass, with all timers that are due meanwhile.
@@ -186,7 +198,14 @@ func (w *groupWorld) perform(e coordinator.Effects) {
 		}
 		var texts []string
 		for _, r := range write.Records {
-			texts = append(texts, w.recordText(r))
+			text := w.recordText(r)
+			if write.Transaction != nil {
+				text += fmt.Sprintf(" in %d", write.Transaction.ID)
+			}
+			texts = append(texts, text)
+		}
+		if m := write.Marker; m != nil {
+			texts = append(texts, fmt.Sprintf("%s %d", m.Type, m.ProducerID))
 		}
 		slices.Sort(texts) // Kafka's come in the order of its hash tables
 		w.written = append(w.written, texts...)
@@ -284,6 +303,21 @@ func (w *groupWorld) state() string {
 		all = append(all, fmt.Sprintf("%s %s %d %d %s %s %s [%s] [%s] %d [%s] join=%s sync=%s", g.ID, g.State, g.Since-groupStart, g.Generation, orDash(g.ProtocolType),
 			orDash(g.Protocol), w.name(string(g.Leader)), strings.Join(members, ", "), strings.Join(pending, ", "), len(pending), strings.Join(owes, ", "), timeText(g.JoinEnds), timeText(g.SyncEnds)))
 	}
+	return strings.Join(all, "; ")
+}
+
+// offsets is what the judge says of the offsets.
+func (w *groupWorld) offsets() string {
+	var all []string
+	for _, g := range w.c.View() {
+		for _, o := range g.Offsets {
+			all = append(all, fmt.Sprintf("%s %s: %d", g.ID, o.TopicPartition, o.Offset))
+		}
+		for _, o := range g.PendingOffsets {
+			all = append(all, fmt.Sprintf("%s %s pending in %d: %d", g.ID, o.TopicPartition, o.ProducerID, o.Offset))
+		}
+	}
+	slices.Sort(all)
 	return strings.Join(all, "; ")
 }
 

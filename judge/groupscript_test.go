@@ -11,7 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/coordinator"
+	"loglab/engine/kafka"
 	"loglab/engine/prng"
+	"loglab/engine/record"
+	"loglab/engine/storage"
 )
 
 func (c *groupClient) subscription() []byte {
@@ -44,8 +47,8 @@ func (w *groupWorld) draw(rnd *prng.Rand, c *groupClient) (kmsg.Request, string)
 		q.Version = 9
 		asked := kmsg.NewOffsetFetchRequestGroup()
 		asked.Group, asked.Topics = c.group, []kmsg.OffsetFetchRequestGroupTopic{{Topic: []string{"orders", "payments"}[rnd.IntN(2)], Partitions: []int32{int32(rnd.IntN(2))}}}
-		q.Groups = []kmsg.OffsetFetchRequestGroup{asked}
-		return q, fmt.Sprintf("fetch %s %s %s %d", c.node, c.group, asked.Topics[0].Topic, asked.Topics[0].Partitions[0])
+		q.Groups, q.RequireStable = []kmsg.OffsetFetchRequestGroup{asked}, rnd.IntN(2) == 0
+		return q, fmt.Sprintf("fetch %s %s %s %d %t", c.node, c.group, asked.Topics[0].Topic, asked.Topics[0].Partitions[0], q.RequireStable)
 	case roll < 94:
 		q := kmsg.NewPtrDescribeGroupsRequest()
 		q.Version, q.Groups = 6, []string{c.group}
@@ -121,6 +124,9 @@ func (w *groupWorld) drawSync(rnd *prng.Rand, c *groupClient) (kmsg.Request, str
 }
 
 func (w *groupWorld) drawCommit(rnd *prng.Rand, c *groupClient) (kmsg.Request, string) {
+	if rnd.IntN(3) == 0 {
+		return w.drawTransactionalCommit(rnd, c)
+	}
 	q := kmsg.NewPtrOffsetCommitRequest()
 	q.Version, q.Group, q.MemberID, q.InstanceID, q.Generation = []int16{9, 8}[rnd.IntN(2)], c.group, c.member, orNil(c.instance), c.generation+w.slip(rnd)
 	if rnd.IntN(6) == 0 {
@@ -131,6 +137,30 @@ func (w *groupWorld) drawCommit(rnd *prng.Rand, c *groupClient) (kmsg.Request, s
 	p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = int32(rnd.IntN(2)), int64(rnd.IntN(1000)), -1, &metadata
 	q.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: []string{"orders", "payments"}[rnd.IntN(2)], Partitions: []kmsg.OffsetCommitRequestTopicPartition{p}}}
 	return q, fmt.Sprintf("commit %s %s %s %s %d %d %s %d %d", c.node, q.Group, w.name(q.MemberID), orDash(textOf(q.InstanceID)), q.Generation, q.Version, q.Topics[0].Topic, p.Partition, p.Offset)
+}
+
+// drawTransactionalCommit draws a commit in the transaction of one of three producers.
+func (w *groupWorld) drawTransactionalCommit(rnd *prng.Rand, c *groupClient) (kmsg.Request, string) {
+	q := kmsg.NewPtrTxnOffsetCommitRequest()
+	q.Version, q.ProducerID, q.Group, q.MemberID, q.InstanceID, q.Generation = 5, int64(rnd.IntN(3)), c.group, c.member, orNil(c.instance), c.generation+w.slip(rnd)
+	switch rnd.IntN(6) {
+	case 0, 1:
+		q.MemberID, q.InstanceID, q.Generation = "", nil, -1
+	case 2:
+		q.InstanceID = nil
+	}
+	p := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+	metadata := "m"
+	p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = int32(rnd.IntN(2)), int64(rnd.IntN(1000)), -1, &metadata
+	q.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: []string{"orders", "payments"}[rnd.IntN(2)], Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{p}}}
+	return q, fmt.Sprintf("txncommit %s %s %s %s %d %d %s %d %d", c.node, q.Group, w.name(q.MemberID), orDash(textOf(q.InstanceID)), q.Generation, q.ProducerID, q.Topics[0].Topic, p.Partition, p.Offset)
+}
+
+// endTransaction ends the transaction of one of the producers, which may have none, and gives the words of the script.
+func (w *groupWorld) endTransaction(rnd *prng.Rand) string {
+	m := storage.TransactionMarker{EndTxnMarker: record.EndTxnMarker{Type: []record.ControlType{record.Commit, record.Abort}[rnd.IntN(2)]}, ProducerID: kafka.ProducerID(rnd.IntN(3)), ProducerEpoch: 1, TransactionVersion: 2}
+	w.perform(w.c.EndTransaction(w.now, m, 0, &w.j))
+	return fmt.Sprintf("endtxn %d %s", m.ProducerID, m.Type)
 }
 
 func (w *groupWorld) drawLeave(rnd *prng.Rand, c *groupClient) (kmsg.Request, string) {
@@ -193,6 +223,8 @@ func (w *groupWorld) answerText(a coordinator.Answer) string {
 		return text
 	case *kmsg.OffsetCommitResponse:
 		return "commit " + codeText(r.Topics[0].Partitions[0].ErrorCode)
+	case *kmsg.TxnOffsetCommitResponse:
+		return "txncommit " + codeText(r.Topics[0].Partitions[0].ErrorCode)
 	case *kmsg.OffsetFetchResponse:
 		if code := r.Groups[0].ErrorCode; code != 0 {
 			return "fetch " + codeText(code)

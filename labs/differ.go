@@ -22,13 +22,18 @@ func markDifferences(a, b *view.Picture) bool {
 	pairUp(timeRows(a), timeRows(b), func(r *view.TimeRow) string { return r.ID }, markTimeRows)
 	pairUp(segments(a), segments(b), func(s *view.Segment) string { return s.ID }, markSegments)
 	pairUp(storedCells(a), storedCells(b), func(c *view.Cell) string { return c.ID }, markStored)
-	if x, y := a.Machine, b.Machine; x != nil && y != nil {
-		differ := !reflect.DeepEqual(*x, *y)
-		x.Differs, y.Differs = differ, differ
-	}
+	markMachines(a.Machine, b.Machine)
 	markMessages(messages(a), messages(b))
 	markMessages(messages(b), messages(a))
 	return anyDiffers(reflect.ValueOf(a)) || anyDiffers(reflect.ValueOf(b))
+}
+
+// markMachines marks two machines of which something is not the same.
+func markMachines(x, y *view.Machine) {
+	if x != nil && y != nil {
+		differ := !reflect.DeepEqual(*x, *y)
+		x.Differs, y.Differs = differ, differ
+	}
 }
 
 // anyDiffers says whether a piece of a page or a part of it is marked.
@@ -236,6 +241,7 @@ func markStrips(x, y *view.Strip) {
 	x.Differs, y.Differs = x.Owner != y.Owner, x.Owner != y.Owner
 	x.CountDiffers, y.CountDiffers = x.Count != y.Count, x.Count != y.Count
 	x.LagDiffers, y.LagDiffers = x.Lag != y.Lag, x.Lag != y.Lag
+	markMachines(x.Above, y.Above)
 	pairUp(pointers(x.Cells), pointers(y.Cells), func(c *view.Cell) string { return c.Offset }, func(c, d *view.Cell) {
 		switch {
 		case c == nil:

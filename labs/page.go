@@ -275,15 +275,6 @@ func limits(lab *Lab) []view.Limit {
 	return list
 }
 
-// CommandForm begins a form that gives a command at the tick shown: its fields are words of the command, or the first one
-// has an asterisk for each of the others.
-func CommandForm(a Address, id, title, submit string, fields ...view.Field) view.Form {
-	return view.Form{
-		ID: id, Title: title, Action: a.Path(), Submit: submit, Go: "push", Fields: fields,
-		Hidden: append(CommandParams(a), view.Param{Name: "do", Value: fmt.Sprintf("%d:", a.T)}),
-	}
-}
-
 // PairLink shows this run beside one in which a setting has another value: own and other, whichever the run has.
 func PairLink(a Address, id, text, setting, own, other string) view.Link {
 	if a.Values.Text(setting) == other {
@@ -291,7 +282,3 @@ func PairLink(a Address, id, text, setting, own, other string) view.Link {
 	}
 	return view.Link{ID: id, Text: text, Href: a.WithValue(setting, own).WithTwin(setting, other).String(), Go: "push"}
 }
-
-// CommandParams is the hidden part of a form that gives a command at the tick shown: the address without the commands
-// stamped later, which acting in the past drops.
-func CommandParams(a Address) []view.Param { return HiddenParams(a.withoutLater()) }

@@ -193,4 +193,8 @@ var termOfKind = map[string]string{
 	"UnsentRecordsDropped":           "transaction",
 	"ProducerEnded":                  "producer",
 	"OffsetsUnstable":                "isolation-level",
+	"PositionsRewound":               "transaction",
+	"OutboxWritten":                  "producer",
+	"OutboxRelayed":                  "producer",
+	"OutboxMarked":                   "producer",
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"loglab/engine/record"
 )
@@ -20,8 +17,7 @@ func (b *dumpedBatch) writeJSON(out *printer, anatomy bool) {
 		s := b.records
 		for comma := ""; s.Next(); comma = "," {
 			out.text(comma)
-			r := s.Record()
-			writeRecordJSON(out, &r)
+			writeRecordJSON(out, s.Current())
 		}
 		out.text("]")
 	}
@@ -60,9 +56,9 @@ func (b *dumpedBatch) writeHeaderJSON(out *printer) {
 
 func writeRecordJSON(out *printer, r *record.Record) {
 	b := append(out.b, `{"offset":`...)
-	b = strconv.AppendInt(b, int64(r.Offset), 10)
+	b = out.offsets.append(b, int64(r.Offset))
 	b = append(b, `,"timestamp":`...)
-	out.b = strconv.AppendInt(b, int64(r.Timestamp), 10)
+	out.b = out.timestamps.append(b, int64(r.Timestamp))
 	out.hexOrNull(`,"key_hex":`, r.Key)
 	out.hexOrNull(`,"value_hex":`, r.Value)
 	out.text(`,"headers":[`)
@@ -77,54 +73,6 @@ func writeRecordJSON(out *printer, r *record.Record) {
 	}
 	out.text("]}")
 	out.wrote()
-}
-
-// int, bool and hexOrNull write a name with its colon as it is, then the value.
-
-func (p *printer) int(name string, v int64) { p.b = strconv.AppendInt(append(p.b, name...), v, 10) }
-
-func (p *printer) bool(name string, v bool) { p.b = strconv.AppendBool(append(p.b, name...), v) }
-
-// hexOrNull writes null for a nil slice.
-func (p *printer) hexOrNull(name string, b []byte) {
-	out := append(p.b, name...)
-	switch {
-	case b == nil:
-		p.b = append(out, "null"...)
-	case len(b) > printerSize:
-		p.b = append(out, '"')
-		p.hex(b)
-		p.text(`"`)
-	default:
-		p.b = append(appendHex(append(out, '"'), b), '"')
-	}
-}
-
-// appendHex appends b in hex digits, eight bytes at a time.
-func appendHex(dst, b []byte) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, 2*len(b))[:at+2*len(b)]
-	out := dst[at:]
-	for len(b) >= 8 && len(out) >= 16 {
-		x := binary.BigEndian.Uint64(b)
-		binary.BigEndian.PutUint64(out, hexDigits(uint32(x>>32)))
-		binary.BigEndian.PutUint64(out[8:], hexDigits(uint32(x)))
-		b, out = b[8:], out[16:]
-	}
-	hex.Encode(out, b)
-	return dst
-}
-
-// hexDigits gives the eight digits of x: its nibbles are spread over the bytes, then 0 to 9 and 10 to 15 become
-// characters.
-func hexDigits(x uint32) uint64 {
-	const each = 0x0101010101010101
-	n := uint64(x)
-	n = (n<<16 | n) & 0x0000ffff0000ffff
-	n = (n<<8 | n) & 0x00ff00ff00ff00ff
-	n = (n<<4 | n) & 0x0f0f0f0f0f0f0f0f
-	letters := (n + 6*each) >> 4 & each
-	return n + '0'*each + ('a'-'9'-1)*letters
 }
 
 type fieldJSON struct {

@@ -23,9 +23,9 @@ func (b *dumpedBatch) writeText(out *printer, anatomy bool) {
 	if !b.readable {
 		return
 	}
-	for s := b.records; s.Next(); {
-		r := s.Record()
-		b.writeRecordText(out, &r)
+	s := b.records // not in the loop, which would copy it for each record
+	for s.Next() {
+		b.writeRecordText(out, s.Current())
 	}
 }
 
@@ -68,9 +68,9 @@ func (b *dumpedBatch) writeSummary(out *printer) {
 
 func (b *dumpedBatch) writeRecordText(out *printer, r *record.Record) {
 	line := append(out.b, "  "...)
-	line = strconv.AppendInt(line, int64(r.Offset), 10)
+	line = out.offsets.append(line, int64(r.Offset))
 	line = append(line, "  "...)
-	line = strconv.AppendInt(line, int64(r.Timestamp), 10)
+	line = out.timestamps.append(line, int64(r.Timestamp))
 	line = append(line, "  "...)
 	if text, is := b.describeControl(r); is {
 		line = append(line, text...)

@@ -84,7 +84,7 @@ func (b *Broker) appendRecords(t *turn, r *replication.Replica, w coordinator.Wr
 	}
 	options := record.Options{}
 	if p := w.Transaction; p != nil {
-		options.Transactional, options.Producer = true, &record.Producer{ID: p.ID, Epoch: p.Epoch, BaseSequence: record.NoSequence}
+		options.Transactional, options.Producer = true, &record.Producer{ID: p.ID, Epoch: p.Epoch, BaseSequence: 0}
 		if refusal := b.unverified(r, *p, 0); refusal != nil {
 			return appended, false, refusal
 		}

@@ -22,6 +22,7 @@ import (
 // Source: CoordinatorRuntime.CoordinatorContext, TransactionStateManager.
 type hostedCoordinator struct {
 	tp    kafka.TopicPartition
+	epoch kafka.LeaderEpoch  // in which it was made
 	group *group.Coordinator // of a partition of __consumer_offsets, else nil
 	txn   *txn.Coordinator   // of a partition of __transaction_state, else nil
 }
@@ -68,10 +69,11 @@ func (b *Broker) coordinator(tp kafka.TopicPartition) *hostedCoordinator {
 }
 
 // electCoordinators makes a coordinator for each partition of an internal topic that the broker has begun to lead, and
-// ends those of partitions that it leads no more. One that goes on leading in a new epoch keeps its coordinator.
+// ends those of partitions that it leads no more. That of groups goes on in a new leader epoch; that of transactions begins
+// anew, as its markers carry the epoch.
 //
 // Source: BrokerMetadataPublisher.updateCoordinator, CoordinatorRuntime.scheduleLoadOperation and
-// scheduleUnloadOperation.
+// scheduleUnloadOperation, TransactionCoordinator.onElection.
 func (b *Broker) electCoordinators(t *turn, changed []wake) {
 	for _, w := range changed {
 		tp := w.r.TopicPartition
@@ -83,6 +85,9 @@ func (b *Broker) electCoordinators(t *turn, changed []wake) {
 			b.electCoordinator(t, at, w)
 		case hosted && w.r.Role() != replication.Leader:
 			b.resignCoordinator(t, at, w)
+		case hosted && tp.Topic == txn.Topic && b.coordinators[at].epoch < w.r.State().LeaderEpoch:
+			b.resignCoordinator(t, at, w)
+			b.electCoordinator(t, at, w)
 		}
 	}
 }
@@ -95,7 +100,7 @@ func (b *Broker) electCoordinators(t *turn, changed []wake) {
 func (b *Broker) electCoordinator(t *turn, at int, w wake) {
 	state := w.r.State()
 	name := fmt.Sprintf("coordinator of %s at %s, start %d, epoch %d", w.r.TopicPartition, b.node, b.starts, state.LeaderEpoch)
-	h := hostedCoordinator{tp: w.r.TopicPartition}
+	h := hostedCoordinator{tp: w.r.TopicPartition, epoch: state.LeaderEpoch}
 	records := 0
 	for range loggedOf(w.r) {
 		records++

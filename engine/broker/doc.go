@@ -5,16 +5,21 @@
 // when the next one does; both return what the broker wants sent. It never sends by itself and knows no
 // clock but the now it is given.
 //
-// It serves Produce (13), Fetch (18), ListOffsets (11), OffsetForLeaderEpoch (4), DeleteRecords (2), Metadata (13),
-// InitProducerID (5) and FindCoordinator (6). It asks the controller: BrokerRegistration and BrokerHeartbeat
-// (lifecycle.go), Fetch of the metadata log (metadata_log.go), AlterPartition (isr.go), AllocateProducerIDs
-// (producer_ids.go), CreateTopics of __consumer_offsets (offsets_topic.go); and the leaders that it follows: Fetch and
-// ListOffsets (fetcher.go).
+// It serves Produce (13, and 11 and 12 from transactional producers), Fetch (18), ListOffsets (11), OffsetForLeaderEpoch (4),
+// DeleteRecords (2), Metadata (13), InitProducerID (5), WriteTxnMarkers (2) and FindCoordinator (6). It asks the controller:
+// BrokerRegistration and BrokerHeartbeat (lifecycle.go), Fetch of the metadata log (metadata_log.go), AlterPartition
+// (isr.go), AllocateProducerIDs (producer_ids.go), CreateTopics of __consumer_offsets and __transaction_state
+// (internal_topics.go); the leaders that it follows: Fetch and ListOffsets (fetcher.go); transaction coordinators:
+// AddPartitionsToTxn (txn_additions.go); and as a transaction coordinator the leaders of partitions: WriteTxnMarkers
+// (marker_sender.go).
 //
-// Requests about consumer groups go to package group: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit,
-// OffsetFetch, OffsetDelete, DescribeGroups, DeleteGroups. The broker has a coordinator for each partition of
-// __consumer_offsets that it leads (coordinators.go), hands it its requests (group_requests.go, group_offsets.go,
-// errands.go), and does what it wants done: answers are sent, records appended and waited for (group_writes.go); it tells it what became of them.
+// The broker has a coordinator for each partition of the internal topics that it leads (coordinators.go): package group has
+// that of __consumer_offsets, package txn that of __transaction_state. It hands them their requests (group_requests.go,
+// group_offsets.go, txn_requests.go, errands.go), and does what they want done: answers are sent, records appended and waited
+// for (coordinator_writes.go), markers asked for; it tells them what became of them.
+//
+// As the leader of a partition it takes the first batch of a transaction only when the coordinator knows the partition
+// (txn_additions.go, verification.go), and writes the markers that end transactions (markers.go).
 //
 // By its timers it lets old segments go (retention.go), cleans compacted logs and keeps how far it came (cleaner.go), and
 // recovers its logs after an unclean end (recovery.go).

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/coordinator"
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -32,6 +33,10 @@ type addition struct {
 	retryAt    kafka.Millis // it is asked again then; only without a call
 	until      kafka.Millis // not later than that
 	cause      uint64
+
+	// behind says that the request has not been looked at: one of the same client before it waits. Kafka takes the next
+	// request of a connection when the one before is answered.
+	behind bool
 }
 
 // What the broker waits before it adds partitions to a transaction again whose predecessor is not complete, and how long
@@ -74,6 +79,10 @@ const (
 func (b *Broker) addForProduce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) bool {
 	if r.TransactionID == nil {
 		return false
+	}
+	if b.waitsToBeAdded(m.From) {
+		b.additions = append(b.additions, addition{message: m, cause: cause, behind: true})
+		return true
 	}
 	a := addition{message: m, id: *r.TransactionID, verifyOnly: r.Version < produceAddsFrom, cause: cause}
 	for _, topic := range r.Topics {
@@ -134,7 +143,7 @@ func (b *Broker) wantAdded(t *turn, a addition) {
 func (b *Broker) askForAdditions(t *turn) {
 	for i := 0; i < len(b.additions); i++ {
 		a := &b.additions[i]
-		if a.call.open() || a.retryAt > t.now {
+		if a.behind || a.call.open() || a.retryAt > t.now {
 			continue
 		}
 		leader, ok := b.leaderOf(b.transactionsPartition(a.id))
@@ -179,12 +188,19 @@ func unreachable(a addition, err *kerr.Error) (failed additionFailures) {
 	return failed
 }
 
-// failure is what a client is told of an error of the coordinator. Some it would not send again after: those become
+// failure is what a client is told of an error of the coordinator. Some a producer would not send again after: those become
 // NOT_ENOUGH_REPLICAS, which it does and for which it needs no new metadata.
 //
-// Source: ReplicaManager.handleProduceAppend; ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
+// Source: AddPartitionsToTxnManager, ReplicaManager.handleProduceAppend, GroupCoordinatorService.commitTransactionalOffsets.
 func (a *addition) failure(tp kafka.TopicPartition, err *kerr.Error) additionFailure {
 	f := additionFailure{tp: tp, err: err, why: fmt.Sprintf("the coordinator of transactional.id %s answered %s", a.id, err.Message)}
+	if err == kerr.ProducerFenced {
+		f.err = kerr.InvalidProducerEpoch
+	}
+	if _, commits := a.message.Request.(*kmsg.TxnOffsetCommitRequest); commits {
+		f.err = group.WriteError(f.err)
+		return f
+	}
 	switch err {
 	case kerr.NetworkException, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.NotCoordinator:
 		f.err = kerr.NotEnoughReplicas
@@ -232,12 +248,34 @@ func (b *Broker) added(t *turn, at int, failed additionFailures, cause uint64) {
 	switch request := a.message.Request.(type) {
 	case *kmsg.ProduceRequest:
 		b.appendAll(t, a.message, request, failed, cause)
+		b.takeNext(t, a.message.From)
 	case *kmsg.TxnOffsetCommitRequest:
 		if len(failed) > 0 {
-			t.answer(a.message, refusedTxnCommit(request, txnCommitError(failed[0].err)), cause)
+			t.answer(a.message, refusedTxnCommit(request, failed[0].err), cause)
 			return
 		}
 		b.coordinate(t, a.message, request.Group, cause)
+	}
+}
+
+// waitsToBeAdded says whether a write of a client waits for a transaction coordinator.
+func (b *Broker) waitsToBeAdded(client kafka.NodeID) bool {
+	return slices.ContainsFunc(b.additions, func(a addition) bool {
+		_, produces := a.message.Request.(*kmsg.ProduceRequest)
+		return produces && !a.behind && a.message.From == client
+	})
+}
+
+// takeNext takes the requests of a client that came behind one which has been done.
+func (b *Broker) takeNext(t *turn, client kafka.NodeID) {
+	for !b.waitsToBeAdded(client) {
+		at := slices.IndexFunc(b.additions, func(a addition) bool { return a.behind && a.message.From == client })
+		if at < 0 {
+			return
+		}
+		next := b.additions[at]
+		b.additions = slices.Delete(slices.Clone(b.additions), at, at+1)
+		b.produce(t, next.message, next.message.Request.(*kmsg.ProduceRequest), next.cause)
 	}
 }
 
@@ -255,21 +293,11 @@ func (b *Broker) additionsLost(t *turn, server kafka.NodeID, cause uint64) {
 func (b *Broker) additionsDue() kafka.Millis {
 	due := never
 	for i := range b.additions {
-		if a := &b.additions[i]; !a.call.open() {
+		if a := &b.additions[i]; !a.behind && !a.call.open() {
 			due = min(due, a.retryAt)
 		}
 	}
 	return due
-}
-
-// txnCommitError is what a client is told of an error while its transactional commit waited for the coordinator.
-//
-// Source: GroupCoordinatorService.commitTransactionalOffsets, handleOperationException.
-func txnCommitError(err *kerr.Error) *kerr.Error {
-	if err == kerr.NotEnoughReplicas {
-		return kerr.CoordinatorNotAvailable
-	}
-	return err
 }
 
 // refusedTxnCommit answers every partition of a TxnOffsetCommit with one error.

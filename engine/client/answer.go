@@ -125,6 +125,7 @@ func (p *Producer) acknowledge(partition int, b batch, result kmsg.ProduceRespon
 		TopicPartition: p.name(partition), BaseOffset: base, Records: len(b.records), Acks: acksText(p.config.Acks),
 	})
 	out.Source.settle(b.records, Acknowledged, base, "", j.Tick, seq)
+	p.relayHears(b.records, true, seq, out, j)
 	if b.sequenced {
 		s := &p.queues[partition].sequence
 		s.acked = max(s.acked, b.lastSequence())
@@ -152,6 +153,7 @@ func (p *Producer) retry(now kafka.Millis, partition int, b batch, code int16, c
 func (p *Producer) giveUp(b batch, failure string, seq uint64, out *Outside, j *journal.Journal) {
 	p.failed += len(b.records)
 	out.Source.settle(b.records, Failed, kafka.NoOffset, failure, j.Tick, seq)
+	p.relayHears(b.records, false, seq, out, j)
 }
 
 // split divides a batch that was too large: into batches of batch.size, and one that comes of a division into

@@ -22,6 +22,11 @@ const (
 	appDeadLettering                 // it waits for the answer of the dead-letter topic
 	appClosing                       // it closes the consumer
 	appFailed                        // poll threw an error, and it has ended
+
+	appStarting       // it waits for its producer, before the first poll
+	appFlushing       // for the acknowledgements of what it has written
+	appSendingOffsets // for the answer to sendOffsetsToTransaction
+	appEnding         // for the end of its transaction
 )
 
 // job is one record that poll has returned.
@@ -57,6 +62,9 @@ type application struct {
 	failed []failure      // records that it has sought back to
 	dead   *deadLetter    // never written once made
 	ends   []commitOffset // where the last poll has come to, sorted; never written once made
+
+	gaveUp       bool // the transaction that ends is aborted
+	failedBefore int  // records that its producer had given up before the batch
 
 	armed   command.CrashPoint
 	armedBy uint64
@@ -116,6 +124,8 @@ func (c *Consumer) run(s *step) bool {
 		return c.retrySync(s)
 	case appClosing:
 		return c.close(s)
+	case appStarting, appFlushing, appSendingOffsets, appEnding:
+		return c.awaitProducer(s)
 	}
 	return false
 }
@@ -152,56 +162,18 @@ func (c *Consumer) inPoll(s *step) bool {
 	if c.crashes(s, afterPoll, kafka.TopicPartition{}, 0) {
 		return false
 	}
+	c.beginBatch(s)
 	app := &c.config.Group.App
 	switch {
 	case app.Workers > 0 && app.PollEvery > 0:
 		m.app.state, m.app.pollAt = appResting, s.now+app.PollEvery
 	case app.Workers > 0:
-	case app.Commit == CommitBefore:
+	case app.Commit == CommitBefore && !c.transactional():
 		c.startSync(s, positionsAfter(jobs), "commitSync before processing", appWorking)
 	default:
 		m.app.state = appWorking
 	}
 	return true
-}
-
-// endsOf lists the positions, in the partitions of poll's records.
-func (c *Consumer) endsOf(jobs []job) (list []commitOffset) {
-	list = positionsAfter(jobs)
-	for i := range list {
-		if a := c.find(list[i].tp); a != nil {
-			list[i].offset, list[i].epoch = max(list[i].offset, a.position), a.epoch
-		}
-	}
-	return list
-}
-
-// batchOffsets lists what a commit after the batch says.
-func (c *Consumer) batchOffsets() []commitOffset {
-	list := c.member.app.processedOf(nil)
-	if c.config.Group.App.What != CommitPosition {
-		return list
-	}
-	for i := range list {
-		for _, end := range c.member.app.ends {
-			if end.tp == list[i].tp && end.offset > list[i].offset {
-				list[i] = end
-			}
-		}
-	}
-	return list
-}
-
-// positionsAfter lists the positions that poll's records lead to.
-func positionsAfter(jobs []job) (list []commitOffset) {
-	for _, j := range jobs {
-		at, found := slices.BinarySearchFunc(list, j.tp, func(o commitOffset, tp kafka.TopicPartition) int { return compareTP(o.tp, tp) })
-		if !found {
-			list = slices.Insert(list, at, commitOffset{tp: j.tp})
-		}
-		list[at].offset, list[at].epoch = j.offset+1, j.epoch
-	}
-	return list
 }
 
 // full says whether an application with threads has so much to do that it has paused its partitions.
@@ -282,8 +254,18 @@ func (c *Consumer) begin(s *step, t *thread) bool {
 	return true
 }
 
-// batchDone commits and goes back to poll: all that poll had returned is done.
+// batchDone commits and goes back to poll: all that poll had returned is done. An application that writes waits for its
+// producer before.
 func (c *Consumer) batchDone(s *step) bool {
+	if c.producer != nil {
+		c.writesDone()
+		return true
+	}
+	return c.commitBatch(s)
+}
+
+// commitBatch commits if the application does so after a batch, and goes back to poll.
+func (c *Consumer) commitBatch(s *step) bool {
 	m := c.member
 	switch c.config.Group.App.Commit {
 	case CommitBatch:
@@ -316,7 +298,7 @@ func (c *Consumer) finish(s *step, t *thread, number int) bool {
 		t.doneAt, t.waits = s.now+wait, true
 		return true
 	}
-	effect := sink.apply(j.tp, j.offset)
+	effect := c.effectOf(sink, j)
 	fate := sink.note(j.tp, j.offset, func(f *RecordFate) { f.Processed++ })
 	c.last = s.j.Append(c.node, j.cause, journal.RecordProcessed{
 		Group: c.config.Group.ID, TopicPartition: j.tp, Offset: j.offset, Thread: number, Times: int(fate.Processed), Effect: effect,
@@ -326,7 +308,22 @@ func (c *Consumer) finish(s *step, t *thread, number int) bool {
 			s.j.Append(c.node, c.last, late)
 		}
 	}
+	if c.producer != nil && !c.write(s, *j) {
+		return !c.dead
+	}
 	return c.isDone(s, t)
+}
+
+// effectOf lets a record have its effect outside, and says in words what came of it.
+func (c *Consumer) effectOf(sink *Sink, j *job) string {
+	switch app := &c.config.Group.App; {
+	case app.Transform == nil:
+		return sink.apply(j.tp, j.offset, j.key, j.value)
+	case app.CallsOut:
+		return sink.apply(j.tp, j.offset, j.key, j.value) + ". The application writes a record to " + app.Transform.Topic
+	default:
+		return "The application writes a record to " + app.Transform.Topic
+	}
 }
 
 // isDone notes that a record is done, and commits if the application does so after each.

@@ -103,7 +103,7 @@ func TestRestartAfterACrash(t *testing.T) {
 	s := seated(t, func(c *ConsumerConfig) { c.Group.App.Work = 10 }, 0)
 	s.brings(0, 3)
 	s.settle(10)
-	s.consumer.Crash(0, &s.journal)
+	s.consumer.Crash(0, &s.out, &s.journal)
 	if due, ok := s.consumer.NextDue(); ok {
 		t.Errorf("a dead process has a timer at %d", due)
 	}
@@ -148,7 +148,7 @@ func TestSinkKinds(t *testing.T) {
 func TestSinkStoresOffsets(t *testing.T) {
 	s := newSeat(t, nil)
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{Kind: SinkOffsets})}
-	s.out.Sinks[0].apply(ordersZero, 6)
+	s.out.Sinks[0].apply(ordersZero, 6, nil, nil)
 	s.joined(1, false)
 	s.synced(0)
 	s.told("PositionMoved", "orders-0 -1→7 the sink has stored this offset with its effects")

@@ -60,6 +60,45 @@ func (c *Consumer) positions() (list []commitOffset) {
 	return list
 }
 
+// endsOf lists the positions, in the partitions of poll's records.
+func (c *Consumer) endsOf(jobs []job) (list []commitOffset) {
+	list = positionsAfter(jobs)
+	for i := range list {
+		if a := c.find(list[i].tp); a != nil {
+			list[i].offset, list[i].epoch = max(list[i].offset, a.position), a.epoch
+		}
+	}
+	return list
+}
+
+// batchOffsets lists what a commit after the batch says.
+func (c *Consumer) batchOffsets() []commitOffset {
+	list := c.member.app.processedOf(nil)
+	if c.config.Group.App.What != CommitPosition {
+		return list
+	}
+	for i := range list {
+		for _, end := range c.member.app.ends {
+			if end.tp == list[i].tp && end.offset > list[i].offset {
+				list[i] = end
+			}
+		}
+	}
+	return list
+}
+
+// positionsAfter lists the positions that poll's records lead to.
+func positionsAfter(jobs []job) (list []commitOffset) {
+	for _, j := range jobs {
+		at, found := slices.BinarySearchFunc(list, j.tp, func(o commitOffset, tp kafka.TopicPartition) int { return compareTP(o.tp, tp) })
+		if !found {
+			list = slices.Insert(list, at, commitOffset{tp: j.tp})
+		}
+		list[at].offset, list[at].epoch = j.offset+1, j.epoch
+	}
+	return list
+}
+
 // startSync makes the application wait for a commit; without offsets there is nothing to wait for.
 func (c *Consumer) startSync(s *step, offsets []commitOffset, how string, then appState) {
 	m := c.member

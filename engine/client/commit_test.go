@@ -288,7 +288,7 @@ func TestSelfAssignedRestart(t *testing.T) {
 		c.Group.Assign, c.Group.AutoCommit = []kafka.TopicPartition{{Topic: "orders"}}, true
 	}), *prng.New(1))
 	s.out.Sinks = []Sink{NewSink("g", SinkConfig{})}
-	s.consumer.Kill()
+	s.consumer.Kill(0, &s.out, &s.journal)
 	s.tick(20_000)
 	s.consumer.Start(s.now)
 	s.tick(0)

@@ -67,6 +67,7 @@ type Consumer struct {
 	start       kafka.Timestamp // wall clock at virtual time 0
 	rnd         prng.Rand       // of the ids of its processes
 	ended       uint64          // Seq of the event by which the process ended by itself; 0: it did not
+	producer    *Producer       // of an application that writes, in the same process; nil: none
 }
 
 // NewConsumer makes a consumer that reads the given partitions, sorted, and begins at the bootstrap servers.
@@ -120,9 +121,10 @@ func (c *Consumer) Known() (partitions int, learned uint64) {
 // Alive says whether the consumer's process runs.
 func (c *Consumer) Alive() bool { return !c.dead }
 
-// Kill ends the consumer's process: it forgets its positions and what it has fetched. False: it was dead
-// already. The caller ends its connections.
-func (c *Consumer) Kill() bool {
+// Kill ends the consumer's process: it forgets its positions and what it has fetched, and an application that writes the
+// records that its producer holds. Cause is the Seq of the event that says why. False: it was dead already. The caller
+// ends its connections.
+func (c *Consumer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
 	if c.dead {
 		return false
 	}
@@ -135,6 +137,9 @@ func (c *Consumer) Kill() bool {
 	c.assign(partitions)
 	c.dead, c.known, c.learned, c.asked, c.buffered, c.metadata = true, nil, 0, nil, nil, c.metadata.restarted(c.config.Topics...)
 	c.connections = connections{node: c.node, timeout: c.config.RequestTimeout, correlation: c.connections.correlation}
+	if c.producer != nil {
+		c.producer.Kill(cause, out, j)
+	}
 	return true
 }
 
@@ -150,6 +155,9 @@ func (c *Consumer) Start(now kafka.Millis) bool {
 	if c.member != nil {
 		c.join()
 		c.member.commitAt = now + c.config.Group.AutoCommitInterval
+	}
+	if c.producer != nil {
+		c.producer.Start(now)
 	}
 	return true
 }
@@ -172,6 +180,9 @@ func (c *Consumer) NextDue() (due kafka.Millis, ok bool) {
 	} else {
 		c.memberDue(consider)
 	}
+	if c.producer != nil {
+		consider(c.producer.NextDue())
+	}
 	return due, ok
 }
 
@@ -192,6 +203,13 @@ func (c *Consumer) Tick(now kafka.Millis, tick kafka.Tick, out *Outside, j *jour
 		if c.dead {
 			return sends
 		}
+		if c.producerUses(server) {
+			c.producer.lose(now, server, kerr.NetworkException.Code, seq, out, j)
+		}
+	}
+	sends = append(sends, c.tickProducer(now, out, j)...)
+	if c.dead {
+		return sends
 	}
 	sends = append(sends, c.metadata.ask(now, &c.connections)...)
 	return append(sends, c.goOn(newStep(now, out, j))...)
@@ -207,11 +225,18 @@ func (c *Consumer) goOn(s *step) []simnet.Send {
 
 // Receive handles one response. Cause is the Seq of the event that says it was delivered.
 func (c *Consumer) Receive(now kafka.Millis, tick kafka.Tick, m *simnet.Message, cause uint64, out *Outside, j *journal.Journal) []simnet.Send {
-	if c.dead || !c.connections.answered(m, cause, j) {
+	if c.dead {
+		return nil
+	}
+	s := newStep(now, out, j)
+	if c.isProducers(m) {
+		s.sends = c.producer.Receive(now, m, cause, out, j)
+		return c.goOn(s)
+	}
+	if !c.connections.answered(m, cause, j) {
 		return nil
 	}
 	c.last = cause
-	s := newStep(now, out, j)
 	switch response := m.Response.(type) {
 	case *kmsg.MetadataResponse:
 		if c.learn(now, response, cause, j); c.member != nil && c.member.roster != nil {
@@ -270,7 +295,11 @@ func (c *Consumer) Disconnected(now kafka.Millis, server kafka.NodeID, cause uin
 	if c.dead {
 		return nil
 	}
-	return c.goOn(newStep(now, out, j))
+	s := newStep(now, out, j)
+	if c.producerUses(server) {
+		s.sends = c.producer.Disconnected(now, server, cause, out, j)
+	}
+	return c.goOn(s)
 }
 
 // lose handles the end of a connection.
@@ -414,5 +443,8 @@ func (c *Consumer) Clone() *Consumer {
 	n.partitions, n.order = slices.Clone(c.partitions), slices.Clone(c.order)
 	n.buffered, n.asked = slices.Clone(c.buffered), slices.Clone(c.asked)
 	n.member = c.member.clone()
+	if c.producer != nil {
+		n.producer = c.producer.Clone()
+	}
 	return &n
 }

@@ -43,7 +43,7 @@ func (c *Consumer) end(s *step, cause uint64, orderly bool) {
 		}
 		cause = s.j.Append(c.node, cause, event)
 	}
-	c.Kill()
+	c.Kill(cause, s.out, s.j)
 	c.ended = cause
 }
 

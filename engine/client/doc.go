@@ -11,13 +11,14 @@
 // Around a member runs an application
 // (application.go, workers.go) that does one kind of thing at a time: it polls, processes a record, commits; a crash can
 // be armed between any two (crash.go). What it has processed goes to its group's [Sink], which also keeps what became of
-// each record. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
+// each record. An application that also writes has a producer in its process (transform.go): records and offsets are one
+// transaction, or two things that know nothing of each other. member_orders.go has what a person can tell an application to do. group_tool.go is the administrator's
 // tool that resets offsets.
 //
 // A producer with a transactional.id writes in transactions (transaction.go): its requests to the coordinators go one at a
 // time and before records (transaction_requests.go), and what each answer means is in transaction_answers.go. The
 // application that begins and ends transactions is in producer_app.go. What a consumer is given of them, isolation.level
-// says (isolation.go).
+// says (isolation.go). An application may write its events into an outbox table, which a relay publishes (outbox.go).
 //
 // A client is a state machine like a broker: Receive takes a delivered message, Disconnected the news that a
 // connection is gone, Tick lets its timers fire, NextDue says when the next one does, and all return what the

@@ -117,6 +117,11 @@ type AppConfig struct {
 	ForgetCommit bool
 	// Sabotage is a rule that the application breaks.
 	Sabotage sabotage.Rule
+	// Transform makes the application write a record for each that it processes; nil: it does not.
+	Transform *TransformConfig
+	// CallsOut makes an application with Transform also write an effect to its group's sink for each record, while it
+	// processes it. Without it the records that it writes are its only effects.
+	CallsOut bool
 	// StartAt holds the application's first poll back until then.
 	StartAt kafka.Millis
 }

@@ -25,6 +25,9 @@ func CheckIsolation(level string) error {
 	return fmt.Errorf("isolation.level = %.40q; allowed are %s and %s", level, ReadUncommitted, ReadCommitted)
 }
 
+// ReadsCommitted says whether isolation.level is read_committed.
+func (c *Consumer) ReadsCommitted() bool { return c.config.IsolationLevel == ReadCommitted }
+
 // isolation gives isolation.level as requests carry it.
 func (c *ConsumerConfig) isolation() int8 {
 	if c.IsolationLevel == ReadCommitted {

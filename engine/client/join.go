@@ -391,6 +391,7 @@ func (c *Consumer) takeSynced(s *step, response *kmsg.SyncGroupResponse, correla
 // Source: ConsumerCoordinator.onJoinComplete.
 func (c *Consumer) takeOver(s *step) {
 	m := c.member
+	m.lastKnown.member, m.lastKnown.generation = m.id, m.generation
 	given, owned := *m.given, c.owned()
 	var gone, added []kafka.TopicPartition
 	for _, tp := range owned {

@@ -66,6 +66,8 @@ type member struct {
 	commits  []commitUnderWay
 	leaving  int32 // LeaveGroup, or the last ConsumerGroupHeartbeat, under way; 0: none
 
+	lastKnown groupMetadata // who it was when it last was a member; group and instance are not set
+
 	membership membership // of the consumer protocol
 	app        application
 }
@@ -100,6 +102,7 @@ type step struct {
 func NewMember(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timestamp, config ConsumerConfig, rnd prng.Rand) *Consumer {
 	c := NewConsumer(node, bootstrap, config, nil)
 	c.start, c.rnd = start, rnd
+	c.newEmbedded(bootstrap)
 	switch g := &c.config.Group; {
 	case g.Pattern == "":
 	case g.Protocol == ConsumerProtocol:
@@ -123,6 +126,10 @@ func (c *Consumer) join() {
 		c.member.rejoin, c.member.id = "", drawMemberID(&c.rnd)
 	}
 	c.member.app.pollAt = c.config.Group.App.StartAt
+	c.member.lastKnown.generation = -1
+	if c.producer != nil {
+		c.member.app.state, c.member.app.failedBefore = appStarting, c.producer.failed
+	}
 }
 
 // selfAssigned says whether the consumer uses assign() instead of subscribe().
@@ -154,6 +161,10 @@ func (c *Consumer) advance(s *step) []simnet.Send {
 		default:
 			c.beat(s, false)
 			again = false
+		}
+		if c.producer != nil && !c.dead {
+			c.drive(s)
+			again = again || c.awaitsProducer()
 		}
 	}
 	if !c.dead {

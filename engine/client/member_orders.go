@@ -40,9 +40,9 @@ func newStep(now kafka.Millis, out *Outside, j *journal.Journal) *step {
 }
 
 // Crash ends the process at once. Its connections are the caller's to end.
-func (c *Consumer) Crash(cause uint64, j *journal.Journal) (seq uint64) {
+func (c *Consumer) Crash(cause uint64, out *Outside, j *journal.Journal) (seq uint64) {
 	seq = j.Append(c.node, cause, journal.ConsumerCrashed{})
-	c.Kill()
+	c.Kill(seq, out, j)
 	return seq
 }
 
@@ -52,6 +52,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 		return nil, why
 	}
 	c.last = cause
+	c.closeProducer(j)
 	offsets, how := c.committable(nil), "commitSync before close"
 	c.abandon()
 	m := c.member
@@ -64,7 +65,7 @@ func (c *Consumer) Leave(now kafka.Millis, cause uint64, out *Outside, j *journa
 	switch {
 	case c.config.Group.AutoCommit:
 		offsets, how = c.positions(), "enable.auto.commit, in close"
-	case when == CommitNever || when == CommitBefore || when == "":
+	case when == CommitNever || when == CommitBefore || when == "" || c.transactional():
 		offsets = nil
 	}
 	if m.state == stable || c.selfAssigned() || c.reconciles() {

@@ -142,6 +142,18 @@ func (c *Consumer) does(now kafka.Millis) string {
 		return "committing before it gives partitions up"
 	case app.state == appCommitting:
 		return "waiting for a commit"
+	case app.state == appStarting && c.transactional():
+		return "in initTransactions"
+	case app.state == appStarting:
+		return "waiting for its producer"
+	case app.state == appFlushing:
+		return "waiting for its records to be acknowledged"
+	case app.state == appSendingOffsets:
+		return "in sendOffsetsToTransaction"
+	case app.state == appEnding && app.gaveUp:
+		return "in abortTransaction"
+	case app.state == appEnding:
+		return "in commitTransaction"
 	case app.state == appDeadLettering:
 		return "waiting for the dead-letter topic"
 	case app.loop.busy && app.loop.waits:
@@ -166,6 +178,10 @@ func (c *Consumer) memberDoes(due kafka.Millis) string {
 	}
 	app := &c.member.app
 	is := func(at kafka.Millis, any bool) bool { return any && at == due }
+	if c.producer != nil && is(c.producer.NextDue()) {
+		_, does, _ := c.producer.NextTimer()
+		return "its producer: " + does
+	}
 	switch g := &c.config.Group; {
 	case is(app.loop.doneAt, app.state == appWorking && app.loop.busy):
 		return fmt.Sprintf("the application is done with %s @%d", app.loop.job.tp, app.loop.job.offset)

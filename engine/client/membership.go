@@ -178,6 +178,7 @@ func (c *Consumer) attained(s *step, response *kmsg.ConsumerGroupHeartbeatRespon
 	if epoch != ms.epoch {
 		c.last = s.j.Append(c.node, cause, journal.MemberEpochMoved{Group: c.config.Group.ID, Member: c.member.id, From: ms.epoch, To: epoch, Interval: ms.interval})
 		ms.epoch, cause = epoch, c.last
+		c.member.lastKnown.member, c.member.lastKnown.generation = c.member.id, kafka.GenerationID(epoch)
 	}
 	if response.Assignment == nil {
 		return

@@ -294,7 +294,7 @@ func TestConsumerProtocolCrash(t *testing.T) {
 	s := async(t, nil, 0)
 	id := s.consumer.member.id
 	s.open = nil
-	s.consumer.Crash(0, &s.journal)
+	s.consumer.Crash(0, &s.out, &s.journal)
 	s.waits("")
 	s.consumer.Start(s.now)
 	if next := s.consumer.member.id; next == id || len(next) != 22 {

@@ -26,11 +26,15 @@ func (o *Outside) Clone() Outside {
 }
 
 // The sizes of an entry of each history, about.
-const handedBytes, outcomeBytes = 120, 72
+const handedBytes, outcomeBytes = 168, 72
 
 // SizeBytes estimates the memory that is shared with clones.
 func (o *Outside) SizeBytes() int {
-	return o.Source.handed.Len()*handedBytes + o.Source.outcomes.Len()*outcomeBytes + o.Source.bytes
+	rows := 0
+	for i := range o.Source.outboxes {
+		rows += o.Source.outboxes[i].rows.Len()
+	}
+	return o.Source.handed.Len()*handedBytes + o.Source.outcomes.Len()*outcomeBytes + o.Source.bytes + (rows+o.Source.transactions.Len())*handedBytes
 }
 
 // CloneBytes estimates the memory that a clone takes by itself.
@@ -40,7 +44,8 @@ func (o *Outside) CloneBytes() int {
 	for i := range o.Sinks {
 		chunks += o.Sinks[i].cloneBytes()
 	}
-	return chunks + mapEntry*(len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
+	chunks += len(o.Source.outboxes) * historyChunk * handedBytes
+	return chunks + mapEntry*(len(o.Source.explicit)+len(o.Source.versions)+len(o.Source.records)+len(o.Destination.places)) + entityBytes*len(o.Destination.entities)
 }
 
 // Destination is what the consumers' applications write to: it sees the events in the order in which

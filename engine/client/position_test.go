@@ -335,7 +335,7 @@ func TestConsumerTimeoutAndRestart(t *testing.T) {
 	tb := reading(t, "earliest")
 	tb.tick(30000)
 	tb.told("RequestTimedOut", "b1 Fetch request.timeout.ms=30000")
-	if !tb.consumer.Kill() || tb.consumer.Kill() {
+	if !tb.consumer.Kill(0, &tb.out, &tb.journal) || tb.consumer.Kill(0, &tb.out, &tb.journal) {
 		t.Error("a process dies once")
 	}
 	if due, ok := tb.consumer.NextDue(); ok {

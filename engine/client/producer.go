@@ -40,6 +40,9 @@ type Producer struct {
 	checked     kafka.Millis // when the queues were last looked at
 	txn         transactions // of a transactional producer
 	app         producerApp  // around it
+	embedded    bool         // its application is a consumer's
+	flushing    bool         // the application waits until nothing is unacknowledged
+	relay       relay        // of an application with an outbox table
 
 	produced     int
 	acknowledged int
@@ -58,12 +61,15 @@ func NewProducer(node kafka.NodeID, bootstrap []kafka.NodeID, start kafka.Timest
 	if config, err = config.Resolve(); err != nil {
 		return nil, fmt.Errorf("%s: %w", node, err)
 	}
+	if workload.Outbox && config.transactional() {
+		return nil, fmt.Errorf("%s: a relay of an outbox table has no transactional.id here", node)
+	}
 	return &Producer{
 		node: node, start: start, config: config, keyed: keyed, rnd: rnd,
 		sticky: partitioner.NewSticky(int32(config.BatchSize)), workload: newDeal(workload, draws),
 		connections: connections{node: node, timeout: config.RequestTimeout},
 		metadata:    newMetadata([]string{config.Topic}, bootstrap, config.MetadataMaxAge), identity: newIdentity(), checked: atOnce,
-		txn: new(transactions).restarted(&config),
+		txn: new(transactions).restarted(&config), relay: newRelay(),
 	}, nil
 }
 
@@ -88,10 +94,11 @@ func (p *Producer) StartSending(now kafka.Millis) bool {
 	return true
 }
 
-// StopSending makes the application hand in nothing more of its workload; false: it has stopped already.
+// StopSending makes the application hand in nothing more of its workload; false: it has stopped already. A transaction
+// that is open stays open.
 func (p *Producer) StopSending() bool {
 	was := p.sending
-	p.sending = false
+	p.sending, p.app.owed = false, 0
 	return was
 }
 
@@ -125,7 +132,10 @@ func (p *Producer) Kill(cause uint64, out *Outside, j *journal.Journal) bool {
 			}
 		}
 	}
-	event.Records = len(lost)
+	if event.Records = len(lost); p.embedded && len(lost) == 0 {
+		p.forget()
+		return true
+	}
 	seq := j.Append(p.node, cause, event)
 	out.Source.settle(lost, Dropped, kafka.NoOffset, "", j.Tick, seq)
 	p.forget()
@@ -137,8 +147,12 @@ func (p *Producer) forget() {
 	p.dead, p.queues, p.identity, p.metadata = true, nil, newIdentity(), p.metadata.restarted(p.config.Topic)
 	p.connections = connections{node: p.node, timeout: p.config.RequestTimeout, correlation: p.connections.correlation}
 	p.sticky, p.older, p.turn = partitioner.NewSticky(int32(p.config.BatchSize)), partitioner.Sticky480{}, partitioner.RoundRobin{}
-	p.txn, p.app = p.txn.restarted(&p.config), producerApp{begun: p.app.begun}
+	p.txn, p.app, p.flushing = p.txn.restarted(&p.config), producerApp{begun: p.app.begun}, false
+	p.relay = newRelay()
 }
+
+// Off makes a producer that has done nothing yet one whose process does not run; [Producer.Start] begins it.
+func (p *Producer) Off() { p.forget() }
 
 // Start begins a new process of the same application after [Producer.Kill]: it learns metadata anew and, if it
 // is idempotent, gets another producer id. The workload goes on where it was, from now on. False: a process
@@ -168,6 +182,7 @@ func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
 	consider(p.identityDue())
 	consider(p.nextSend, p.handsIn() && !p.appWaits())
 	consider(p.connections.nextTimeout())
+	consider(p.relayDue())
 	consider(p.txn.due())
 	if p.txn.waits() {
 		return due, ok
@@ -180,7 +195,9 @@ func (p *Producer) NextDue() (due kafka.Millis, ok bool) {
 }
 
 // handsIn says whether the application has a timer to hand in records.
-func (p *Producer) handsIn() bool { return p.sending && p.workload.Rate > 0 && len(p.queues) > 0 }
+func (p *Producer) handsIn() bool {
+	return p.sending && p.workload.Rate > 0 && (len(p.queues) > 0 || p.workload.Outbox)
+}
 
 // Tick lets the timers that are due fire: requests time out, metadata and a producer id are asked for, the
 // application hands in records, batches go out or expire.
@@ -207,17 +224,18 @@ func (p *Producer) Tick(now kafka.Millis, out *Outside, j *journal.Journal) []si
 			p.handNext(now, out, j)
 		}
 	}
-	return append(sends, p.drainReady(now, out, j)...)
+	return append(sends, p.goOn(now, out, j)...)
 }
 
 // goOn lets the application of a transactional producer and the sender do what they can.
 func (p *Producer) goOn(now kafka.Millis, out *Outside, j *journal.Journal) []simnet.Send {
 	if !p.config.transactional() {
+		p.publish(now, out, j)
 		return p.drainReady(now, out, j)
 	}
 	var sends []simnet.Send
 	for again := true; again; {
-		for p.ownsApp() && p.runApp(now, out, j) {
+		for !p.embedded && p.runApp(now, out, j) {
 		}
 		before := p.txn.state
 		if !p.dead {
@@ -229,11 +247,14 @@ func (p *Producer) goOn(now kafka.Millis, out *Outside, j *journal.Journal) []si
 }
 
 // handNext draws the workload's next record and hands it in, if it is this producer's.
-func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) (mine bool) {
-	index, mine := p.workload.draw()
-	if !mine {
-		return false
+func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) {
+	if index, mine := p.workload.draw(); mine {
+		p.handDrawn(now, index, out, j)
 	}
+}
+
+// handDrawn hands in an event of the entity with that index, -1 for none.
+func (p *Producer) handDrawn(now kafka.Millis, index int, out *Outside, j *journal.Journal) {
 	entity, key := "", []byte(nil)
 	if index >= 0 {
 		entity = p.workload.Entities[index]
@@ -246,8 +267,11 @@ func (p *Producer) handNext(now kafka.Millis, out *Outside, j *journal.Journal) 
 	if p.workload.deletes(version) {
 		r.value = nil
 	}
+	if p.workload.Outbox {
+		p.keep(r, 0, out, j)
+		return
+	}
 	p.hand(now, r, p.txn.last, out, j)
-	return true
 }
 
 // submitted is one record as the application hands it to the producer.
@@ -255,6 +279,10 @@ type submitted struct {
 	key, value []byte // a nil key is no key
 	named      bool   // it names its partition, to
 	to         kafka.Partition
+
+	of       kafka.TopicPartition // the record that it was made of; zero: of none
+	ofOffset kafka.Offset
+	again    bool // the event was handed over before
 }
 
 // Produce hands in one record as a command says. Cause is the Seq of the event that asked for it. It
@@ -288,12 +316,18 @@ func (p *Producer) Produce(now kafka.Millis, cmd command.Produce, cause uint64, 
 	if size := record.RecordSizeUpperBound(r.key, r.value) + record.HeaderSize; size > p.config.MaxRequestSize {
 		return nil, fmt.Errorf("the record takes %d bytes; max.request.size = %d", size, p.config.MaxRequestSize)
 	}
-	p.hand(now, r, cause, out, j)
+	r.again = !cmd.Default && out.Source.repeats(r.key, r.value)
+	if p.workload.Outbox {
+		r.again = false
+		p.keep(r, cause, out, j)
+	} else {
+		p.hand(now, r, cause, out, j)
+	}
 	return p.goOn(now, out, j), nil
 }
 
-// hand partitions one record and appends it to its partition's queue.
-func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outside, j *journal.Journal) {
+// hand partitions one record and appends it to its partition's queue. It gives the record's number in the source.
+func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outside, j *journal.Journal) (number int) {
 	n := int32(len(p.queues))
 	ts := p.start + kafka.Timestamp(p.skew+now)
 	event := journal.RecordPartitioned{Key: string(r.key), Partitioner: p.config.Partitioner, Partitions: int(n)}
@@ -312,20 +346,21 @@ func (p *Producer) hand(now kafka.Millis, r submitted, cause uint64, out *Outsid
 	event.TopicPartition = kafka.TopicPartition{Topic: p.config.Topic, Partition: chosen}
 	seq := j.Append(p.node, cause, event)
 	p.produced++
-	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq}
+	h := Handed{Producer: p.node, Key: r.key, Value: r.value, TopicPartition: event.TopicPartition, Timestamp: ts, Tick: j.Tick, Event: seq, Of: r.of, OfOffset: r.ofOffset, Repeats: r.again, Relayed: p.workload.Outbox}
 	if p.config.transactional() {
 		h.Transaction = p.txn.number
 		p.addPartition(h.TopicPartition)
 	}
-	number := out.Source.take(h, !event.Keyless && !event.Named)
+	number = out.Source.take(h, !event.Keyless && !event.Named)
 	q := &p.queues[chosen]
 	grown := q.append(now, ts, r, seq, number, &p.config)
 	if !event.Keyless || p.config.Keyless != "sticky" {
-		return
+		return number
 	}
 	if change, ok := p.sticky.Appended(grown, q.incomplete(), &p.rnd, p.candidates()); ok {
 		p.switched(change, seq, j)
 	}
+	return number
 }
 
 // chooseKeyless picks the partition of a record without a key.

@@ -38,24 +38,21 @@ func (p *Producer) runApp(now kafka.Millis, out *Outside, j *journal.Journal) bo
 		p.nextSend = max(p.nextSend, now) + p.workload.Every
 		a.owed = p.workload.Rate
 	}
-	if a.owed == 0 || a.byHand {
+	if a.owed == 0 || a.byHand || t.state != TransactionsIdle && t.state != InTransaction {
 		return false
 	}
-	switch t.state {
-	case TransactionsIdle:
-		a.begun++
-		a.handed = 0
-		p.begin(0, j)
-	case InTransaction:
-		a.owed--
-		if p.handNext(now, out, j) {
-			a.handed++
+	a.owed--
+	if index, mine := p.workload.draw(); mine {
+		if t.state == TransactionsIdle {
+			a.begun++
+			a.handed = 0
+			p.begin(0, j)
 		}
-		if n := p.workload.TransactionRecords; n > 0 && a.handed >= n || n == 0 && a.owed == 0 {
-			p.endWorkload(j)
-		}
-	default:
-		return false
+		a.handed++
+		p.handDrawn(now, index, out, j)
+	}
+	if n := p.workload.TransactionRecords; t.state == InTransaction && (n > 0 && a.handed >= n || n == 0 && a.owed == 0) {
+		p.endWorkload(j)
 	}
 	return true
 }
@@ -155,9 +152,6 @@ func (p *Producer) AbortTransaction(now kafka.Millis, cause uint64, out *Outside
 	p.finish(false, "you asked for it", cause, j)
 	return p.goOn(now, out, j), nil
 }
-
-// ownsApp says whether the producer's application is its own, and not a consumer's.
-func (p *Producer) ownsApp() bool { return true }
 
 // appWaits says whether the application's timer has to wait: it is in a call that has not returned, or a person has
 // begun a transaction.

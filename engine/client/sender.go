@@ -109,6 +109,8 @@ func (p *Producer) ready(now kafka.Millis, node kafka.NodeID) (reason string, ca
 			return fmt.Sprintf("the batch of %s is part of one that was too large", p.name(i)), first.cause, true
 		case len(q.batches) > 1 || first.full():
 			return fmt.Sprintf("the batch of %s is full (batch.size = %d bytes)", p.name(i), p.config.BatchSize), first.cause, true
+		case p.flushing:
+			return fmt.Sprintf("flush: the batch of %s waits no longer", p.name(i)), first.cause, true
 		case p.txn.completing():
 			return fmt.Sprintf("the transaction is ended, and the batch of %s waits no longer", p.name(i)), first.cause, true
 		case waited >= p.config.Linger:
@@ -168,11 +170,11 @@ func (p *Producer) drainDue(node kafka.NodeID) (due kafka.Millis, ok bool) {
 	return due, ok
 }
 
-// readyAt is when a queue makes its broker ready; the end of a transaction waits for no linger.ms.
+// readyAt is when a queue makes its broker ready; flush and the end of a transaction wait for no linger.ms.
 //
 // Source: RecordAccumulator.batchReady.
 func (p *Producer) readyAt(q *queue) (at kafka.Millis, any bool) {
-	if at, any = q.readyAt(&p.config); any && p.txn.completing() && q.batches[0].attempts == 0 {
+	if at, any = q.readyAt(&p.config); any && (p.flushing || p.txn.completing()) && q.batches[0].attempts == 0 {
 		at = q.batches[0].created
 	}
 	return at, any
@@ -232,6 +234,7 @@ func (p *Producer) drain(now kafka.Millis, node kafka.NodeID, reason string, cau
 		q := &p.queues[index]
 		last := len(q.sent) - 1
 		out.Source.settle(q.sent[last].records, SentWithoutPromise, kafka.NoOffset, "", j.Tick, seq)
+		p.relayHears(q.sent[last].records, true, seq, out, j) // it knows no better
 		q.sent = q.sent[:last]
 	}
 	return p.connections.sendOnly(node, request, seq)

@@ -18,6 +18,8 @@ const (
 	SinkIdempotent SinkKind = "idempotent" // keeps the topic, partition and offset of every effect, and ignores one that it has
 	SinkUpsert     SinkKind = "upsert"     // writes it over what it has under the record's key
 	SinkOffsets    SinkKind = "offsets"    // stores the offset with the effect in one transaction; consumers begin there
+	SinkInbox      SinkKind = "inbox"      // keeps the id of each event in an inbox table, in one database transaction with the effect
+	SinkEmail      SinkKind = "e-mail"     // each effect leaves at once and cannot be taken back
 )
 
 // SinkConfig is the system outside the cluster that a group's applications write to.
@@ -39,6 +41,7 @@ type Sink struct {
 	totals     SinkTotals
 	order      Destination // the order per key
 	deadLetter int
+	inbox      idSet // of a sink with an inbox
 }
 
 // SinkTotals counts what became of the records in a group, and what its sink has had.
@@ -48,7 +51,7 @@ type SinkTotals struct {
 	Processed      int `json:"processed"`       // records that an application was done with
 	ProcessedAgain int `json:"processed_again"` // of them more than once
 	Effects        int `json:"effects"`         // that were written: a plain sink's size
-	Ignored        int `json:"ignored"`         // that an idempotent sink, or one with offsets, had already
+	Ignored        int `json:"ignored"`         // that an idempotent sink, or one with offsets or an inbox, had already
 	Doubled        int `json:"doubled"`         // effects written again
 }
 
@@ -88,7 +91,7 @@ func NewSink(group string, config SinkConfig) Sink {
 
 func (s *Sink) clone() Sink {
 	c := *s
-	c.tables, c.order = slices.Clone(s.tables), s.order.clone()
+	c.tables, c.order, c.inbox = slices.Clone(s.tables), s.order.clone(), s.inbox.clone()
 	for i := range c.tables {
 		c.tables[i].chunks = slices.Clone(c.tables[i].chunks)
 	}
@@ -100,7 +103,7 @@ func (s *Sink) cloneBytes() (bytes int) {
 	for _, t := range s.tables {
 		bytes += 64 + 8*len(t.chunks)
 	}
-	return bytes + 136*len(s.order.entities)
+	return bytes + 136*len(s.order.entities) + 56*len(s.inbox.tail)
 }
 
 // place gives the place of a partition's table.
@@ -189,7 +192,7 @@ func floorDiv(a, b kafka.Millis) kafka.Millis {
 }
 
 // apply writes the effect of a record, and says in words what the sink made of it.
-func (s *Sink) apply(tp kafka.TopicPartition, offset kafka.Offset) (effect string) {
+func (s *Sink) apply(tp kafka.TopicPartition, offset kafka.Offset, key, value []byte) (effect string) {
 	had := s.table(tp).fate(offset).Applied > 0
 	stored := s.table(tp).stored
 	switch {
@@ -199,6 +202,13 @@ func (s *Sink) apply(tp kafka.TopicPartition, offset kafka.Offset) (effect strin
 	case s.config.Kind == SinkOffsets && offset < stored:
 		s.totals.Ignored++
 		return "The sink has stored a later offset and ignores it"
+	case s.config.Kind == SinkInbox:
+		id := eventID(key, value)
+		if s.inbox.has(id) {
+			s.totals.Ignored++
+			return "The sink has this event in its inbox table and ignores it"
+		}
+		s.inbox.add(id)
 	}
 	s.note(tp, offset, func(f *RecordFate) { f.Applied++ })
 	s.totals.Effects++
@@ -206,6 +216,13 @@ func (s *Sink) apply(tp kafka.TopicPartition, offset kafka.Offset) (effect strin
 		s.table(tp).stored = offset + 1
 	}
 	switch {
+	case s.config.Kind == SinkEmail && had:
+		s.totals.Doubled++
+		return "The e-mail leaves once more, and nobody can take it back"
+	case s.config.Kind == SinkEmail:
+		return "An e-mail leaves, and nobody can take it back"
+	case s.config.Kind == SinkInbox:
+		return "The sink applies its effect and writes the event's id into its inbox table, in one database transaction"
 	case s.config.Kind == SinkUpsert && had:
 		s.totals.Doubled++
 		return "The sink writes it over what it had under the key"
@@ -235,6 +252,7 @@ type SinkView struct {
 	FirstLate  []Late      `json:"late_events"`
 	Fates      []FatesView `json:"-"` // sorted by partition
 	DeadLetter int         `json:"dead_lettered"`
+	Inbox      int         `json:"inbox,omitempty"` // ids in the inbox table
 }
 
 // FatesView is what became of the records of one partition in a group.
@@ -252,7 +270,7 @@ func (f FatesView) End() kafka.Offset { return kafka.Offset(len(f.table.chunks) 
 // View gives the sink's state.
 func (s *Sink) View() SinkView {
 	seen := s.order.View()
-	v := SinkView{Kind: s.config.Kind, Capacity: s.config.Capacity, SinkTotals: s.totals, OutOfOrder: seen.Late, FirstLate: seen.FirstLate, DeadLetter: s.deadLetter}
+	v := SinkView{Kind: s.config.Kind, Capacity: s.config.Capacity, SinkTotals: s.totals, OutOfOrder: seen.Late, FirstLate: seen.FirstLate, DeadLetter: s.deadLetter, Inbox: s.inbox.size()}
 	if v.Kind == "" {
 		v.Kind = SinkPlain
 	}

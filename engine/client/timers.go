@@ -21,6 +21,9 @@ func (p *Producer) NextTimer() (due kafka.Millis, does string, ok bool) {
 	if at, any := p.identityDue(); any && at == due {
 		parts = append(parts, "asks for a producer id")
 	}
+	if at, any := p.relayDue(); any && at == due {
+		parts = append(parts, "the relay looks into the outbox table")
+	}
 	if at, any := p.txn.due(); any && at == due {
 		parts = append(parts, p.txnDoes())
 	}

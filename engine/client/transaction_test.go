@@ -356,6 +356,33 @@ func TestWorkloadInTransactions(t *testing.T) {
 	}
 }
 
+// Producers that share a workload begin a transaction only where a record is theirs; one that is stopped hands in nothing
+// more of what it owed.
+func TestSharedWorkloadInTransactions(t *testing.T) {
+	config := transactional(2)
+	config.Linger = 0
+	w := Workload{Entities: []string{"k"}, Rate: 1, Every: 100, Turns: 2}
+	f := newTxnFake(t, config, w)
+	f.ready()
+	f.producer.StartSending(f.now)
+	f.run(350) // four hand-ins, of which two are its own
+	if v := f.producer.View(); v.Transaction.Number != 2 || v.Transaction.Committed != 2 || v.Produced != 2 {
+		t.Errorf("%+v of %d records", v.Transaction, v.Produced)
+	}
+
+	w = Workload{Entities: []string{"k"}, Rate: 6, Every: 1000, TransactionRecords: 2}
+	f = newTxnFake(t, config, w)
+	f.ready()
+	f.producer.StartSending(f.now)
+	f.run(hop)
+	f.producer.StopSending()
+	f.run(500)
+	f.is(TransactionsIdle, "")
+	if v := f.producer.View(); v.Produced != 2 || v.Transaction.Committed != 1 {
+		t.Errorf("stopped: %+v of %d records", v.Transaction, v.Produced)
+	}
+}
+
 // Orders that the state forbids are refused in words, and nothing is sent.
 func TestOrdersThatThrow(t *testing.T) {
 	f := newTxnFake(t, transactional(2), Workload{})

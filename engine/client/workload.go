@@ -31,6 +31,12 @@ type Workload struct {
 	// TransactionRecords is how many records a transactional producer's application puts into one transaction; 0: those
 	// that it hands in at once. Stopped between two, it leaves the transaction open.
 	TransactionRecords int
+	// Outbox makes the application write its events into its database, each with a row in an outbox table in one database
+	// transaction; a relay publishes the rows and marks them. Without it the application writes its database and hands
+	// the event to the producer: a crash between, or before the record is acknowledged, loses the event for Kafka.
+	Outbox bool
+	// RelayEvery is how often the relay looks into the outbox table; 0: as soon as there is a row.
+	RelayEvery kafka.Millis
 	// AbortEvery makes that application abort every so many-th transaction; 0: none.
 	AbortEvery int
 }
@@ -110,8 +116,10 @@ const eventWord = "event "
 // value ok is false.
 //
 // Simplified: a record's version is the number in its value, as in "event 7"; a value of another form has
-// none, and the destination cannot tell whether it is late.
+// none, and the destination cannot tell whether it is late. What an application writes for such a record has the version
+// too.
 func eventOf(key, value []byte) (entity []byte, version int, ok bool) {
+	value = inputOf(value)
 	word := []byte(eventWord)
 	at := bytes.LastIndex(value, word)
 	if at < 0 {

@@ -41,7 +41,7 @@ var verbs = [...]verb{
 	{"check-retention", "check-retention BROKER", parseCheckRetention},
 	{"commit", "commit CONSUMER [PARTITION @OFFSET]", parseCommit},
 	{"commit-transaction", "commit-transaction PRODUCER", parseCommitTransaction},
-	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit]", parseCrash},
+	{"crash", "crash CONSUMER [after poll | before processing [PARTITION @OFFSET] | after processing [PARTITION @OFFSET] | before commit | after commit | after produce | after offsets | during commit]", parseCrash},
 	{"create-topic", "create-topic TOPIC", parseCreateTopic},
 	{"cut", "cut NODE NODE", parseCut},
 	{"cut-one-way", "cut-one-way FROM TO", parseCutOneWay},

@@ -19,13 +19,18 @@ const (
 	AfterProcessing  CrashWhen = "after processing"  // a record's effect is in the sink
 	BeforeCommit     CrashWhen = "before commit"     // the commit is the next that would be sent
 	AfterCommit      CrashWhen = "after commit"      // the commit has been answered
+
+	// Of an application that writes to another topic.
+	AfterProduce CrashWhen = "after produce" // what it has written is acknowledged; no offset is sent or committed
+	AfterOffsets CrashWhen = "after offsets" // sendOffsetsToTransaction has been answered; EndTxn is not sent
+	DuringCommit CrashWhen = "during commit" // EndTxn is sent; its answer is not there
 )
 
 // crashPoints lists the points, and whether they may name a record.
 var crashPoints = [...]struct {
 	when   CrashWhen
 	record bool
-}{{AfterPoll, false}, {BeforeProcessing, true}, {AfterProcessing, true}, {BeforeCommit, false}, {AfterCommit, false}}
+}{{AfterPoll, false}, {BeforeProcessing, true}, {AfterProcessing, true}, {BeforeCommit, false}, {AfterCommit, false}, {AfterProduce, false}, {AfterOffsets, false}, {DuringCommit, false}}
 
 // CrashPoint is a point in an application's loop: that of one record, or the next of its kind. The zero value is none.
 type CrashPoint struct {

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -108,27 +107,6 @@ func contents(t *testing.T, c *engine.Cluster, partition int) []string {
 func recordsIn(t *testing.T, segments []storage.Segment) []string {
 	t.Helper()
 	var list []string
-	for _, segment := range segments {
-		for data := segment.Bytes; ; {
-			b, err := record.Parse(data)
-			if errors.Is(err, record.ErrEnd) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := b.CheckCRC(); err != nil {
-				t.Fatal(err)
-			}
-			records, err := b.Records()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range records {
-				list = append(list, fmt.Sprintf("%d:%s", r.Offset, r.Value))
-			}
-			data = data[b.Size():]
-		}
-	}
+	batchesOf(t, segments, func(b record.Batch, r record.Record) { list = append(list, fmt.Sprintf("%d:%s", r.Offset, r.Value)) })
 	return list
 }

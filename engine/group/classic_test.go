@@ -454,7 +454,7 @@ func TestCoordinatorErrors(t *testing.T) {
 		kerr.NotLeaderForPartition: kerr.NotCoordinator, kerr.KafkaStorageError: kerr.NotCoordinator, kerr.MessageTooLarge: kerr.UnknownServerError,
 		kerr.RecordListTooLarge: kerr.UnknownServerError, kerr.InvalidFetchSize: kerr.UnknownServerError, kerr.InvalidRecord: kerr.InvalidRecord,
 	} {
-		if got := coordinatorError(err); got != want {
+		if got := WriteError(err); got != want {
 			t.Errorf("%s: %s, want %s", err.Message, got.Message, want.Message)
 		}
 	}

@@ -144,7 +144,7 @@ func (s *step) validateEpoch(g *consumerGroup, r offsetCommit) (*kerr.Error, str
 	if r.Generation < 0 && len(g.members) == 0 || s.c.config.Sabotage == sabotage.OldCommitsAccepted {
 		return nil, ""
 	}
-	if r.transaction != nil && r.namesNobody() {
+	if r.transaction != nil && r.namesNobody() && r.Generation == -1 {
 		return nil, ""
 	}
 	k := g.member(r.MemberID)

@@ -23,10 +23,15 @@
 // reads sees what is written: a heartbeat too is answered after the writes before it. JoinGroup and SyncGroup wait for
 // other members instead, and the leader's assignment for its record.
 //
+// Offsets that are committed in a transaction are pending under its producer id (transactions.go). The transaction ends
+// here when a marker is written, for which a transaction coordinator asks: [Coordinator.EndTransaction]. COMMIT makes them
+// committed offsets, unless another commit came after them in the log; ABORT drops them.
+//
 // Invariants: the generation of a classic group rises by one at the end of each join phase and never falls; no request is
 // answered twice; members have different ids, and static members different instances; the leader of a group with
-// members is one of them; in CompletingRebalance no JoinGroup waits, in Stable no SyncGroup. A partition is owned by one member of a group at
-// most, also while it is to be given up; group epoch, assignment epoch and member epochs do not fall.
+// members is one of them; in CompletingRebalance no JoinGroup waits, in Stable no SyncGroup. A partition is owned by one
+// member of a group at most, also while it is to be given up; group epoch, assignment epoch and member epochs do not fall.
+// A group of which an offset is committed or pending is there.
 //
 // Simplified: members are gone through in the order in which they joined, also where the next leader is chosen; Kafka
 // goes by the order of its hash table of their ids.

@@ -185,7 +185,7 @@ func (c *Coordinator) Written(now kafka.Millis, id uint64, err *kerr.Error, caus
 	if undone {
 		for _, g := range s.undo(w) {
 			s.cause = cause
-			s.answerAll(g, coordinatorError(err))
+			s.answerAll(g, WriteError(err))
 		}
 	}
 	return s.end()
@@ -287,7 +287,7 @@ func (s *step) succeeded(d deferred) {
 // failed answers what waits for a write that failed, or was not known in time.
 func (s *step) failed(d deferred, err *kerr.Error) {
 	g := s.c.group(d.group)
-	told := coordinatorError(err)
+	told := WriteError(err)
 	why := "the records could not be written: " + err.Message
 	if err == kerr.RequestTimedOut {
 		why = "the records were not on every in-sync replica within offsets.commit.timeout.ms = " + kafka.Thousands(s.c.config.CommitTimeout) + " ms"
@@ -351,10 +351,10 @@ func (s *step) overdue() (write, waiting int) {
 	return -1, -1
 }
 
-// coordinatorError is what a client is told of a failed append.
+// WriteError is what a client is told of a failed append.
 //
 // Source: CoordinatorOperationExceptionHelper, GroupMetadataManager.appendGroupMetadataErrorToResponseError.
-func coordinatorError(err *kerr.Error) *kerr.Error {
+func WriteError(err *kerr.Error) *kerr.Error {
 	switch err {
 	case kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut:
 		return kerr.CoordinatorNotAvailable

@@ -143,7 +143,7 @@ func (b TransactionalOffsetPending) Sentence() string {
 	if b.Member != "" {
 		who = fmt.Sprintf("%s, generation %d", b.Member, b.Generation)
 	}
-	return fmt.Sprintf("Offset %d of %s is written for group %s in the transaction of producer id %s (epoch %d), by %s. It is pending: a COMMIT marker of that producer id in this partition of __consumer_offsets makes it the committed offset, an ABORT marker drops it. Until then OffsetFetch gives the offset that was committed before, and to who requires a stable one the error UNSTABLE_OFFSET_COMMIT.",
+	return fmt.Sprintf("Offset %d of %s is written for group %s in the transaction of producer id %s (epoch %d), by %s. It is pending: a COMMIT marker of that producer id in this partition of __consumer_offsets makes it the committed offset, an ABORT marker drops it. Until then OffsetFetch gives the offset that was committed before; whoever requires a stable one is answered with UNSTABLE_OFFSET_COMMIT.",
 		b.Offset, b.TopicPartition, b.Group, kafka.Thousands(b.ProducerID), b.ProducerEpoch, who)
 }
 

@@ -295,7 +295,7 @@ func TestStickySwitchWords(t *testing.T) {
 
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
-	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples, transactionSamples, markerSamples, producerTransactionSamples) {
+	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples, transactionSamples, markerSamples, producerTransactionSamples, outboxSamples) {
 		kinds = append(kinds, s.body.Kind())
 		if name := strings.TrimPrefix(fmt.Sprintf("%T", s.body), "journal."); name != s.body.Kind() {
 			t.Errorf("%s calls itself %s", name, s.body.Kind())

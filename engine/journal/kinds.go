@@ -34,7 +34,8 @@ var kinds = [...]Body{
 	TransactionCoordinatorResigned{},
 	TransactionsReady{}, TransactionCoordinatorFound{}, TransactionCoordinatorLost{}, TransactionRequestRetried{}, ProducerTransactionBegun{}, ProducerPartitionsAdded{},
 	OffsetsSentToTransaction{}, OffsetsAddedToTransaction{}, ProducerTransactionEnding{}, ProducerTransactionEnded{}, ProducerTransactionFailed{}, UnsentRecordsDropped{},
-	ProducerEnded{}, OffsetsUnstable{},
+	ProducerEnded{}, OffsetsUnstable{}, PositionsRewound{},
+	OutboxWritten{}, OutboxRelayed{}, OutboxMarked{},
 }
 
 // Kinds names every kind of event. The slice is the caller's own.

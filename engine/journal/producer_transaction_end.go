@@ -33,18 +33,11 @@ func (b ProducerTransactionEnding) Sentence() string {
 	if b.Commit {
 		s := fmt.Sprintf("commitTransaction: transaction %d of %s has %s.", b.Number, b.TransactionalID, kafka.Count(b.Records, "record"))
 		if b.Waiting > 0 {
-			s += fmt.Sprintf(" %s no acknowledgement yet: what waits is sent now, linger.ms or not, and EndTxn follows when all are acknowledged.", has(b.Waiting))
+			s += fmt.Sprintf(" %s %s no acknowledgement yet: what waits is sent now, linger.ms or not, and EndTxn follows when all are acknowledged.", kafka.Thousands(b.Waiting), byCount(b.Waiting, "has", "have"))
 		}
 		return s
 	}
 	return fmt.Sprintf("abortTransaction: transaction %d of %s is given up: %s. What was never sent is dropped; what is in flight is waited for.", b.Number, b.TransactionalID, b.Why)
-}
-
-func has(n int) string {
-	if n == 1 {
-		return "1 has"
-	}
-	return kafka.Thousands(n) + " have"
 }
 
 func endWord(commit bool) string {
@@ -191,4 +184,24 @@ func (b OffsetsUnstable) Text() string {
 // Sentence says what is waited for.
 func (b OffsetsUnstable) Sentence() string {
 	return fmt.Sprintf("OffsetFetch of group %s was answered with UNSTABLE_OFFSET_COMMIT for %s: a transaction holds offsets there and is not over. The consumer takes no offset and asks again after %s ms.", b.Group, texts(b.Partitions, ", "), kafka.Thousands(b.Backoff))
+}
+
+// PositionsRewound says that an application goes back to what its group has committed.
+type PositionsRewound struct {
+	Group      string                 `json:"group"`
+	Partitions []kafka.TopicPartition `json:"partitions"` // sorted
+	Why        string                 `json:"why"`
+}
+
+// Kind gives the kind's name.
+func (PositionsRewound) Kind() string { return "PositionsRewound" }
+
+// Text gives the partitions and the reason.
+func (b PositionsRewound) Text() string {
+	return fmt.Sprintf("%s [%s]: %s", b.Group, texts(b.Partitions, " "), b.Why)
+}
+
+// Sentence gives the partitions and the reason.
+func (b PositionsRewound) Sentence() string {
+	return fmt.Sprintf("The application goes back to the committed offsets of group %s in %s: %s. What it had read since it reads again.", b.Group, texts(b.Partitions, ", "), b.Why)
 }

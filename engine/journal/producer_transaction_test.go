@@ -30,6 +30,8 @@ var producerTransactionSamples = []sample{
 		"2 records of the transaction of tx-1 had not been sent: they are dropped and fail with TransactionAbortedException."},
 	{ProducerEnded{"PRODUCER_FENCED"}, "PRODUCER_FENCED",
 		"The application closes its producer after PRODUCER_FENCED, and its process ends. A new process begins with initTransactions."},
+	{PositionsRewound{"billing", ordersOf(0), "the transaction was aborted"}, "billing [orders-0]: the transaction was aborted",
+		"The application goes back to the committed offsets of group billing in orders-0: the transaction was aborted. What it had read since it reads again."},
 	{OffsetsUnstable{"billing", ordersOf(0), 100}, "billing [orders-0] UNSTABLE_OFFSET_COMMIT backoff=100ms",
 		"OffsetFetch of group billing was answered with UNSTABLE_OFFSET_COMMIT for orders-0: a transaction holds offsets there and is not over. The consumer takes no offset and asks again after 100 ms."},
 }

@@ -14,6 +14,14 @@ func were(n int) string {
 	return "were"
 }
 
+// byCount gives the word that goes with a count.
+func byCount(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // keyText names a record's key in a sentence.
 func keyText(key string, keyless bool) string {
 	if keyless {

@@ -86,7 +86,7 @@ type decompressor struct {
 	gzip *gzip.Reader
 	lz4  *lz4.Reader
 	zstd *zstd.Decoder
-	room []byte // the last answer, unless that is the block itself
+	room []byte // the last answer is in it, unless that is the block itself
 }
 
 // decompress gives the record data of a batch. Its errors are ErrCorrupt at the codec bits or at the
@@ -122,7 +122,9 @@ func (d *decompressor) decompress(codec Codec, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, corruptf(HeaderSize, "%v block of %d bytes: %v", codec, len(src), err)
 	}
-	d.room = out
+	if cap(out) > cap(d.room) {
+		d.room = out
+	}
 	return out, nil
 }
 

@@ -157,6 +157,9 @@ func (s *Scanner) fill(start, end int, timestampDelta int64, offsetDelta int32, 
 // Record gives the record that Next went to.
 func (s *Scanner) Record() Record { return s.record }
 
+// Current is Record without a copy of it: it holds until Next and must not be changed.
+func (s *Scanner) Current() *Record { return &s.record }
+
 // Err is nil unless a record could not be decoded or the record data holds more or less than
 // recordsCount says.
 func (s *Scanner) Err() error { return s.err }

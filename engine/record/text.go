@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -29,18 +28,29 @@ func Printable(p []byte) string { return string(AppendPrintable(nil, p)) }
 
 // AppendPrintable appends what Printable gives to dst.
 func AppendPrintable(dst, p []byte) []byte {
+	if p == nil {
+		return append(dst, "null"...)
+	}
 	shown, more := p[:min(len(p), maxShownBytes)], ""
 	if len(p) > maxShownBytes {
 		more = "…"
 	}
-	plain := plainPrefix(p)
+	// Nearly all keys and values are of the first two kinds.
 	switch {
-	case p == nil:
-		return append(dst, "null"...)
-	case plain < len(p) && !isText(p[plain:]):
+	case more == "" && needNoEscape(shown):
+		return append(append(append(dst, '"'), shown...), '"')
+	case needNoEscape(shown) && isText(p[len(shown):]):
+		return append(append(append(dst, '"'), shown...), "\"…"...)
+	case !isText(p):
 		return append(hex.AppendEncode(dst, shown), more...)
-	case plain >= len(shown) && bytes.IndexByte(shown, '"') < 0 && bytes.IndexByte(shown, '\\') < 0: // as nearly always
-		dst = append(append(dst, '"'), shown...)
+	case plainPrefix(shown) == len(shown): // as JSON
+		dst = append(dst, '"')
+		for _, c := range shown {
+			if c == '"' || c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
 		return append(append(dst, '"'), more...)
 	}
 	for len(shown) < len(p) && !utf8.RuneStart(p[len(shown)]) {
@@ -49,16 +59,38 @@ func AppendPrintable(dst, p []byte) []byte {
 	return append(strconv.AppendQuote(dst, string(shown)), more...)
 }
 
+// needNoEscape reports whether all of p is printable ASCII other than quotation marks and backslashes. Eight bytes are
+// looked at at once, the last eight first.
+func needNoEscape(p []byte) bool {
+	if len(p) < 8 {
+		for _, c := range p {
+			if c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		return true
+	}
+	le := binary.LittleEndian
+	found := needsEscape(le.Uint64(p[len(p)-8:]))
+	for ; len(p) > 8; p = p[8:] {
+		found |= needsEscape(le.Uint64(p))
+	}
+	return found&topBits == 0
+}
+
 // plainPrefix counts the printable ASCII characters that p begins with.
 func plainPrefix(p []byte) int {
 	n := 0
+	le := binary.LittleEndian
 	for len(p)-n >= 32 {
 		b := p[n : n+32]
-		le := binary.LittleEndian
-		if notPlain(le.Uint64(b))|notPlain(le.Uint64(b[8:]))|notPlain(le.Uint64(b[16:]))|notPlain(le.Uint64(b[24:])) != 0 {
+		if (notPlain(le.Uint64(b))|notPlain(le.Uint64(b[8:]))|notPlain(le.Uint64(b[16:]))|notPlain(le.Uint64(b[24:])))&topBits != 0 {
 			break
 		}
 		n += 32
+	}
+	for len(p)-n >= 8 && notPlain(le.Uint64(p[n:]))&topBits == 0 {
+		n += 8
 	}
 	for n < len(p) && ' ' <= p[n] && p[n] <= '~' {
 		n++
@@ -66,11 +98,22 @@ func plainPrefix(p []byte) int {
 	return n
 }
 
-// notPlain is 0 if all eight bytes of x are printable ASCII: none is 0x80 or more; none gets there if 1 is added, as
-// 0x7f does; all do if 0x60 is, as the space and what is above it.
+const (
+	eachByte = 0x0101010101010101
+	topBits  = 0x80 * eachByte
+)
+
+// notPlain has none of the topBits if all eight bytes of x are printable ASCII, else one at least. The lowest byte that
+// is not sets its own, as those below carry nothing into it: from 0x7f to 0xfe if 1 is added, 0xff and what is
+// less than a space if a space is taken away.
 func notPlain(x uint64) uint64 {
-	const each, tops = 0x0101010101010101, 0x8080808080808080
-	return (x | x + each | ^(x + 0x60*each)) & tops
+	return (x + eachByte) | (x - ' '*eachByte)
+}
+
+// needsEscape is like notPlain, and has one of the topBits also for a quotation mark and for a backslash. One of them
+// turned by itself is 0, which is less than 1.
+func needsEscape(x uint64) uint64 {
+	return notPlain(x) | ((x ^ '"'*eachByte) - eachByte) | ((x ^ '\\'*eachByte) - eachByte)
 }
 
 // hexText shows bytes in hex, cut like Printable.

@@ -42,9 +42,20 @@ func TestPrintableOfAnything(t *testing.T) {
 		}
 	}
 	check(nil)
+	for c := range 256 {
+		for length := range 100 {
+			for _, at := range []int{0, length / 2, length - 1, rng.Intn(length + 1)} {
+				p := []byte(strings.Repeat("~", length))
+				if 0 <= at && at < length {
+					p[at] = byte(c)
+				}
+				check(p)
+			}
+		}
+	}
 	for range 20_000 {
 		text := strings.Repeat("a", rng.Intn(90))
-		for range rng.Intn(3) {
+		for range rng.Intn(9) {
 			at := rng.Intn(len(text) + 1)
 			for at < len(text) && !utf8.RuneStart(text[at]) {
 				at++

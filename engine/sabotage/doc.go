@@ -34,4 +34,7 @@ const (
 	GivenBeforeReleased Rule = "a partition is given before its owner has given it up"        // group
 	TargetAhead         Rule = "a member comes to an epoch beyond the target assignment"      // group
 	TargetStands        Rule = "the target assignment stays when the group epoch rises"       // group
+	ZombiesPass         Rule = "a producer that begins leaves the epoch of the one before"    // txn
+	EndAnsweredEarly    Rule = "the end of a transaction is answered before it is written"    // txn
+	CompletesEarly      Rule = "a transaction is complete before its markers are written"     // txn
 )

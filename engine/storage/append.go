@@ -60,7 +60,7 @@ func (l *Log) Append(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp)
 }
 
 // AppendAsCoordinator is [Log.Append] for records that this broker's own coordinator writes, in a producer's transaction or
-// in none: they have no sequence, so that only the producer's epoch is checked.
+// in none: their sequence is not looked at, only the epoch of the producer.
 //
 // Source: AppendOrigin.COORDINATOR.
 func (l *Log) AppendAsCoordinator(batch []byte, epoch kafka.LeaderEpoch, now kafka.Timestamp) (Appended, error) {

@@ -152,6 +152,8 @@ type Segment struct {
 	OffsetIndex []byte
 	// TimeIndex is the content of the .timeindex file.
 	TimeIndex []byte
+	// TransactionIndex is the content of the .txnindex file; nil if there is none, as no transaction was aborted here.
+	TransactionIndex []byte
 }
 
 func (s *segment) view(disk *simdisk.Disk) Segment {
@@ -163,6 +165,9 @@ func (s *segment) view(disk *simdisk.Disk) Segment {
 		Bytes:            disk.Bytes(s.log),
 		OffsetIndex:      disk.Bytes(s.offsetIndex),
 		TimeIndex:        disk.Bytes(s.timeIndex),
+	}
+	if file, exists := s.transactionIndex(disk); exists {
+		v.TransactionIndex = disk.Bytes(file)
 	}
 	if first, err := record.Parse(v.Bytes); err == nil {
 		v.FirstOffset, v.LastOffset = first.BaseOffset, s.lastOffset

@@ -226,7 +226,7 @@ func (s *step) verify(m *simnet.Message, id string, producer coordinator.Produce
 	codes := same(nil, len(partitions))
 	cause := s.cause
 	for i, tp := range partitions {
-		if !slices.Contains(t.partitions, tp) {
+		if !has(t.partitions, tp) {
 			codes[i] = kerr.TransactionAbortable.Code
 			s.cause = cause
 			s.noteRefusal(m, refusal{id, kerr.TransactionAbortable, tp.String() + " was not added to the transaction"})

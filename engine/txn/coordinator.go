@@ -72,12 +72,13 @@ func (c *Coordinator) begin(now kafka.Millis, cause uint64, j *journal.Journal) 
 	if !c.started {
 		c.started, c.abort, c.expire = true, now+c.config.AbortInterval, now+c.config.ExpirationCheckInterval
 	}
+	c.skipChecks(now)
 	return &step{c: c, now: now, cause: cause, j: j}
 }
 
 // end gives what the step wants done, and finds the next timer.
 func (s *step) end() coordinator.Effects {
-	s.c.setNext(s.now)
+	s.c.setNext()
 	return s.effects
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
 )
 
@@ -50,7 +51,7 @@ func (s *step) endTransaction(m *simnet.Message, request *kmsg.EndTxnRequest) {
 	}
 	w := pendingWrite{done: prepared, request: m, why: fmt.Sprintf("%s sent EndTxn to %s", m.From, asked)}
 	if request.Version < newEndTxn {
-		s.write(t, t.prepareEnd(state, 0, noProducerID, s.at()), w)
+		s.decide(t, t.prepareEnd(state, 0, noProducerID, s.at()), w)
 		return
 	}
 	next := noProducerID
@@ -65,7 +66,16 @@ func (s *step) endTransaction(m *simnet.Message, request *kmsg.EndTxnRequest) {
 		s.refuse(m, refusal{id, kerr.UnknownServerError, "its producer has the last epoch there is, and EndTxn would raise it"})
 		return
 	}
-	s.write(t, t.prepareEnd(state, epochBump, next, s.at()), w)
+	s.decide(t, t.prepareEnd(state, epochBump, next, s.at()), w)
+}
+
+// decide writes how a transaction ends; EndTxn is answered when that is written.
+func (s *step) decide(t *transaction, to details, w pendingWrite) {
+	if s.c.config.Sabotage == sabotage.EndAnsweredEarly {
+		s.answer(w.request, ended(to.producer()))
+		w.request = nil
+	}
+	s.write(t, to, w)
 }
 
 // ended answers an EndTxn that has done what it asks for: with the producer id and epoch for the next transaction, which

@@ -9,6 +9,7 @@ import (
 	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
 )
 
@@ -124,9 +125,13 @@ func (s *step) initialise(t *transaction, expected coordinator.Producer, timeout
 	}
 	epoch := t.epoch
 	to, ok := t.prepareNextEpoch(timeout, expected.Epoch, s.at())
+	if s.c.config.Sabotage == sabotage.ZombiesPass && ok && epoch != noEpoch {
+		to.epoch = epoch
+	}
 	switch {
 	case !ok:
-		return to, "", &refusal{t.id, kerr.ProducerFenced, fmt.Sprintf("the request has epoch %d; the producer has epoch %d now, and before it %s", expected.Epoch, t.epoch, known(t.lastProducerEpoch))}
+		why = fmt.Sprintf("the request has epoch %d; the producer has epoch %d now, and before it %s", expected.Epoch, t.epoch, known(t.lastProducerEpoch))
+		return to, "", &refusal{t.id, kerr.ProducerFenced, why}
 	case epoch == noEpoch:
 		why = "the transactional id was not known"
 	case to.epoch == epoch:

@@ -12,11 +12,13 @@ import (
 
 // Load replays the partition's log, oldest record first. Epoch is the leader epoch of the partition, which goes into
 // markers. A transaction whose end is decided has its markers written again; one that is open waits for its end or its
-// time-out. A record that cannot be read, or is of a kind that this package does not know, is passed over.
+// time-out. A record that cannot be read, is of a kind that this package does not know, or says what no coordinator writes, is
+// passed over. A broker that goes on leading in a new leader epoch begins with a new coordinator.
 //
 // Simplified: Kafka stops reading at a record that it cannot read, and goes on with what it has.
 //
-// Source: TransactionStateManager.loadTransactionMetadata, loadTransactionsForTxnTopicPartition.
+// Source: TransactionStateManager.loadTransactionMetadata, loadTransactionsForTxnTopicPartition,
+// BrokerMetadataPublisher.updateCoordinator.
 func (c *Coordinator) Load(
 	now kafka.Millis, records iter.Seq[coordinator.Logged], epoch int32, cause uint64, j *journal.Journal,
 ) coordinator.Effects {
@@ -57,14 +59,23 @@ func (c *Coordinator) replay(id string, value []byte) {
 		return
 	}
 	v, err := DecodeValue(id, value)
-	if err != nil {
+	if err != nil || !v.possible() {
 		return
+	}
+	if v.State == Empty {
+		v.Partitions = nil // whatever is there
 	}
 	c.put(&transaction{id: id, details: details{
 		state: v.State, producerID: v.ProducerID, previousProducerID: v.PreviousProducerID, nextProducerID: v.NextProducerID,
 		epoch: v.ProducerEpoch, lastProducerEpoch: noEpoch, timeout: v.Timeout, partitions: sorted(v.Partitions), start: v.Start,
 		updated: v.LastUpdate, client: v.ClientTransactionVersion,
 	}})
+}
+
+// possible says whether a coordinator can have written a value.
+func (v Value) possible() bool {
+	open := v.State == Ongoing || v.State.prepared()
+	return v.ProducerID >= 0 && v.ProducerEpoch >= 0 && (v.State.idle() || open && v.Start != kafka.NoTimestamp)
 }
 
 // Resign ends the coordinator: its broker does not lead the partition any more. Whoever waits is answered

@@ -9,6 +9,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -57,11 +58,18 @@ func (s *step) queueMarkers(t *transaction) {
 		TransactionVersion: t.client, Partitions: marker.Partitions,
 	})
 	s.effects.Markers = append(s.effects.Markers, marker)
+	if s.c.config.Sabotage == sabotage.CompletesEarly {
+		t.partitions = nil
+		s.writeCompletion(t)
+	}
 }
 
 // MarkersWritten tells that the leaders of these partitions have written the marker of this producer, or that the
 // partitions are gone. When no partition is left, the coordinator writes that the transaction is complete. News of a
 // transaction that does not end now is passed over.
+//
+// Of a marker that is refused for good, with INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED, there is no news: the
+// transaction ends no more as long as this coordinator is there.
 //
 // Source: TransactionMarkerRequestCompletionHandler.onComplete, TransactionMarkerChannelManager.maybeWriteTxnCompletion.
 func (c *Coordinator) MarkersWritten(

@@ -52,6 +52,9 @@ type Value struct {
 // valueOf gives what Kafka 4.2 writes of a transactional id: neither the producer id before nor the next one, so that a
 // coordinator that reads it does not know them.
 //
+// Simplified: on a cluster with transaction.version 0 the client's version is left out; Kafka's broker fails there if it is
+// not 0, which no client of such a cluster makes it.
+//
 // Source: TransactionLog.valueToBytes.
 func valueOf(id string, d details, transactionVersion int16) Value {
 	return Value{
@@ -80,7 +83,7 @@ func (v Value) Encode() coordinator.Record {
 	return coordinator.Record{Key: encodeKey(v.TransactionalID), Value: b}
 }
 
-// appendPartitions appends the partitions by topic; null in state Empty.
+// appendPartitions appends the partitions by topic; in state Empty null.
 func (v Value) appendPartitions(b []byte) []byte {
 	var topics [][]kafka.TopicPartition
 	for i, tp := range v.Partitions {
@@ -91,10 +94,9 @@ func (v Value) appendPartitions(b []byte) []byte {
 		*last = append(*last, tp)
 	}
 	if v.State == Empty {
-		b = v.appendLength(b, -1, 4)
-	} else {
-		b = v.appendLength(b, len(topics), 4)
+		return v.appendLength(b, -1, 4)
 	}
+	b = v.appendLength(b, len(topics), 4)
 	for _, partitions := range topics {
 		b = append(v.appendLength(b, len(partitions[0].Topic), 2), partitions[0].Topic...)
 		b = v.appendLength(b, len(partitions), 4)

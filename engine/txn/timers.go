@@ -2,6 +2,7 @@ package txn
 
 import (
 	"math"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -14,15 +15,13 @@ import (
 func (c *Coordinator) NextDue() (due kafka.Millis, ok bool) { return c.next.due, c.next.set }
 
 // setNext finds the first timer. A check counts when it will find something.
-func (c *Coordinator) setNext(now kafka.Millis) {
+func (c *Coordinator) setNext() {
 	next := timer{}
 	earliest := func(t timer) {
 		if t.set && (!next.set || t.due < next.due) {
 			next = t
 		}
 	}
-	c.abort = checkFrom(c.abort, c.config.AbortInterval, now) // nothing was to be found before; the times of the others stay
-	c.expire = checkFrom(c.expire, c.config.ExpirationCheckInterval, now)
 	for _, t := range c.transactions {
 		earliest(t.retry)
 		if t.pending == "" {
@@ -34,6 +33,22 @@ func (c *Coordinator) setNext(now kafka.Millis) {
 		earliest(timer{c.writes[i].deadline, true})
 	}
 	c.next = next
+}
+
+// skipChecks leaves out the checks until now that had nothing to find, as things were; the times of the others stay.
+func (c *Coordinator) skipChecks(now kafka.Millis) {
+	found := func(due func(t *transaction) timer) bool {
+		return slices.ContainsFunc(c.transactions, func(t *transaction) bool {
+			check := due(t)
+			return t.pending == "" && check.set && check.due < now
+		})
+	}
+	if !found(c.timesOut) {
+		c.abort = checkFrom(c.abort, c.config.AbortInterval, now)
+	}
+	if !found(c.expires) {
+		c.expire = checkFrom(c.expire, c.config.ExpirationCheckInterval, now)
+	}
 }
 
 // checkFrom gives the first check, of those that come every interval from check on, that is not before at.
@@ -90,10 +105,9 @@ func (c *Coordinator) Tick(now kafka.Millis, j *journal.Journal) coordinator.Eff
 		s.removeExpired()
 		c.expire = checkFrom(c.expire, c.config.ExpirationCheckInterval, now+1)
 	}
-	for _, t := range c.transactions {
-		if s.cause = 0; t.retry.set && t.retry.due <= now {
-			s.writeCompletion(t)
-		}
+	s.cause = 0
+	if slices.ContainsFunc(c.transactions, func(t *transaction) bool { return t.retry.set && t.retry.due <= now }) {
+		s.retryCompletions()
 	}
 	return s.end()
 }

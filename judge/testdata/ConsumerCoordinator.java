@@ -20,6 +20,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.*;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.coordinator.common.runtime.*;
@@ -226,12 +227,14 @@ public class ConsumerCoordinator {
         now = until;
     }
 
-    /** Appends and replays the records of an operation; whether that went well. */
-    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error) {
+    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error) { return append(result, error, -1); }
+
+    /** Appends and replays the records of an operation, in the transaction of a producer, -1: in none; whether that went well. */
+    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error, long producer) {
         List<CoordinatorRecord> records = groups.arrange(result.records());
         if (error != null && !records.isEmpty()) {
             if (result.replayRecords())
-                records.forEach(r -> shard.replay(offset, -1, (short) -1, r));
+                records.forEach(r -> shard.replay(offset, producer, (short) (producer < 0 ? -1 : 0), r));
             snapshots.revertToSnapshot(offset);
             if (result.appendFuture() != null)
                 result.appendFuture().completeExceptionally(error.exception());
@@ -240,8 +243,8 @@ public class ConsumerCoordinator {
         List<String> texts = new ArrayList<>();
         for (CoordinatorRecord r : records) {
             if (result.replayRecords())
-                shard.replay(offset, -1, (short) -1, r);
-            texts.add(ConsumerTexts.record(r));
+                shard.replay(offset, producer, (short) (producer < 0 ? -1 : 0), r);
+            texts.add(ConsumerTexts.record(r) + (producer < 0 ? "" : " in " + producer));
             offset++;
         }
         texts.sort(null); // Kafka's come in the order of its hash tables
@@ -310,6 +313,8 @@ public class ConsumerCoordinator {
             case "beat" -> beat(n, error, r);
             case "leave" -> leave(n, error, r);
             case "commit" -> commit(n, error, r);
+            case "txncommit" -> commitInTransaction(n, error, r);
+            case "endtxn" -> endTransaction(error, r);
             case "fetch" -> fetch(n, r);
             case "describe" -> describe(n, r);
             case "cdescribe" -> describeConsumer(n, r);
@@ -329,7 +334,7 @@ public class ConsumerCoordinator {
         groups.comes = "";
         forget();
         groups.settle();
-        return String.join("; ", answers.values()) + " | " + String.join("; ", written) + " | " + new ConsumerTexts(groups, timers).state();
+        return String.join("; ", answers.values()) + " | " + String.join("; ", written) + " | " + new ConsumerTexts(groups, timers).state() + " | " + OffsetTexts.of(shard);
     }
 
     /** topics VERSION NAME:ID:PARTITIONS … */
@@ -359,10 +364,14 @@ public class ConsumerCoordinator {
 
     /** Runs an operation whose answer waits for its writes. */
     private <T> void answer(int n, String api, Errors error, Operation<T> operation, Function<T, String> answer, Function<Errors, String> failure) throws Exception {
+        answer(n, api, error, -1, operation, answer, failure);
+    }
+
+    private <T> void answer(int n, String api, Errors error, long producer, Operation<T> operation, Function<T, String> answer, Function<Errors, String> failure) throws Exception {
         String text;
         try {
             CoordinatorResult<T, CoordinatorRecord> result = operation.run();
-            text = append(result, error) ? answer.apply(result.response()) : failure.apply(told(error));
+            text = append(result, error, producer) ? answer.apply(result.response()) : failure.apply(told(error));
         } catch (org.apache.kafka.common.errors.ApiException | NoSuchElementException | IllegalArgumentException e) {
             text = failure.apply(Errors.forException(e));
         }
@@ -479,12 +488,33 @@ public class ConsumerCoordinator {
             r -> error(r.topics().get(0).partitions().get(0).errorCode()), Errors::name);
     }
 
-    /** fetch NODE GROUP TOPIC PARTITION MEMBER EPOCH */
+    /** txncommit NODE GROUP MEMBER INSTANCE EPOCH PRODUCER TOPIC PARTITION OFFSET */
+    private void commitInTransaction(int n, Errors error, String[] w) throws Exception {
+        TxnOffsetCommitRequestData q = new TxnOffsetCommitRequestData().setGroupId(w[2]).setMemberId(id(w[3])).setGroupInstanceId(nil(w[4])).
+            setGenerationId(Integer.parseInt(w[5])).setProducerId(Long.parseLong(w[6])).setTopics(List.of(new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setName(w[7]).setPartitions(
+                List.of(new TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition().setPartitionIndex(Integer.parseInt(w[8])).setCommittedOffset(Long.parseLong(w[9])).
+                    setCommittedMetadata("m")))));
+        answer(n, "txncommit", error, q.producerId(), () -> shard.commitTransactionalOffset(context(w[1], 5), q),
+            r -> error(r.topics().get(0).partitions().get(0).errorCode()), Errors::name);
+    }
+
+    /** endtxn PRODUCER COMMIT|ABORT: as CoordinatorRuntime does, the end is replayed, then appended, and taken back if that fails. */
+    private void endTransaction(Errors error, String[] w) {
+        shard.replayEndTransactionMarker(Long.parseLong(w[1]), (short) 1, TransactionResult.valueOf(w[2]));
+        if (error != null) {
+            snapshots.revertToSnapshot(offset);
+            return;
+        }
+        written.add(w[2] + " " + w[1]);
+        snapshots.idempotentCreateSnapshot(++offset);
+    }
+
+    /** fetch NODE GROUP TOPIC PARTITION STABLE MEMBER EPOCH */
     private void fetch(int n, String[] w) {
-        OffsetFetchRequestData.OffsetFetchRequestGroup q = new OffsetFetchRequestData.OffsetFetchRequestGroup().setGroupId(w[2]).setMemberId(nil(w[5])).setMemberEpoch(Integer.parseInt(w[6])).
+        OffsetFetchRequestData.OffsetFetchRequestGroup q = new OffsetFetchRequestData.OffsetFetchRequestGroup().setGroupId(w[2]).setMemberId(nil(w[6])).setMemberEpoch(Integer.parseInt(w[7])).
             setTopics(List.of(new OffsetFetchRequestData.OffsetFetchRequestTopics().setName(w[3]).setPartitionIndexes(List.of(Integer.parseInt(w[4])))));
         try {
-            OffsetFetchResponseData.OffsetFetchResponsePartitions p = shard.fetchOffsets(q, offset).topics().get(0).partitions().get(0);
+            OffsetFetchResponseData.OffsetFetchResponsePartitions p = shard.fetchOffsets(q, w[5].equals("true") ? Long.MAX_VALUE : offset).topics().get(0).partitions().get(0);
             answers.put(n, n + " fetch " + error(p.errorCode()) + " " + p.committedOffset() + " " + p.committedLeaderEpoch() + " " + or(p.metadata()));
         } catch (org.apache.kafka.common.errors.ApiException e) {
             answers.put(n, n + " fetch " + Errors.forException(e));

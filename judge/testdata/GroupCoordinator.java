@@ -23,6 +23,7 @@ import java.util.function.Function;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.message.*;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.coordinator.common.runtime.*;
@@ -215,13 +216,15 @@ public class GroupCoordinator {
         }
     }
 
-    /** Appends and replays the records of an operation; whether that went well. */
-    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error) {
+    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error) { return append(result, error, -1); }
+
+    /** Appends and replays the records of an operation, in the transaction of a producer, -1: in none; whether that went well. */
+    private boolean append(CoordinatorResult<?, CoordinatorRecord> result, Errors error, long producer) {
         if (result.records().isEmpty())
             return true;
         if (error != null) {
             if (result.replayRecords())
-                result.records().forEach(r -> shard.replay(offset, -1, (short) -1, r));
+                result.records().forEach(r -> shard.replay(offset, producer, (short) (producer < 0 ? -1 : 0), r));
             snapshots.revertToSnapshot(offset);
             forget();
             if (result.appendFuture() != null)
@@ -231,8 +234,8 @@ public class GroupCoordinator {
         List<String> texts = new ArrayList<>();
         for (CoordinatorRecord r : result.records()) {
             if (result.replayRecords())
-                shard.replay(offset, -1, (short) -1, r);
-            texts.add(text(r));
+                shard.replay(offset, producer, (short) (producer < 0 ? -1 : 0), r);
+            texts.add(text(r) + (producer < 0 ? "" : " in " + producer));
             offset++;
         }
         texts.sort(null); // Kafka's come in the order of its hash tables
@@ -304,6 +307,8 @@ public class GroupCoordinator {
                 case "beat" -> beat(n, error, w);
                 case "leave" -> leave(n, error, w);
                 case "commit" -> commit(n, error, w);
+                case "txncommit" -> commitInTransaction(n, error, w);
+                case "endtxn" -> endTransaction(error, w);
                 case "fetch" -> fetch(n, w);
                 case "describe" -> describe(n, w);
                 case "delete" -> delete(n, error, w);
@@ -313,7 +318,7 @@ public class GroupCoordinator {
         } finally {
             arrange();
         }
-        return String.join("; ", answers.values()) + " | " + String.join("; ", written) + " | " + state();
+        return String.join("; ", answers.values()) + " | " + String.join("; ", written) + " | " + state() + " | " + OffsetTexts.of(shard);
     }
 
     private void join(int n, Errors error, String[] w) {
@@ -354,10 +359,14 @@ public class GroupCoordinator {
 
     /** Runs an operation whose answer waits for its writes. */
     private <T> void answer(int n, String api, Errors error, Operation<T> operation, Function<T, String> answer, Function<Errors, String> failure) throws Exception {
+        answer(n, api, error, -1, operation, answer, failure);
+    }
+
+    private <T> void answer(int n, String api, Errors error, long producer, Operation<T> operation, Function<T, String> answer, Function<Errors, String> failure) throws Exception {
         String text;
         try {
             CoordinatorResult<T, CoordinatorRecord> result = operation.run();
-            text = append(result, error) ? answer.apply(result.response()) : failure.apply(told(error));
+            text = append(result, error, producer) ? answer.apply(result.response()) : failure.apply(told(error));
         } catch (org.apache.kafka.common.errors.ApiException e) {
             text = failure.apply(Errors.forException(e));
         }
@@ -396,10 +405,30 @@ public class GroupCoordinator {
             r -> error(r.topics().get(0).partitions().get(0).errorCode()), Errors::name);
     }
 
+    private void commitInTransaction(int n, Errors error, String[] w) throws Exception {
+        TxnOffsetCommitRequestData q = new TxnOffsetCommitRequestData().setGroupId(w[4]).setMemberId(id(w[5])).setGroupInstanceId(nil(w[6])).
+            setGenerationId(Integer.parseInt(w[7])).setProducerId(Long.parseLong(w[8])).setTopics(List.of(new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setName(w[9]).setPartitions(
+                List.of(new TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition().setPartitionIndex(Integer.parseInt(w[10])).setCommittedOffset(Long.parseLong(w[11])).
+                    setCommittedMetadata("m")))));
+        answer(n, "txncommit", error, q.producerId(), () -> shard.commitTransactionalOffset(context(w[3], 5), q),
+            r -> error(r.topics().get(0).partitions().get(0).errorCode()), Errors::name);
+    }
+
+    /** As CoordinatorRuntime does: the end is replayed, then appended, and taken back if that fails. */
+    private void endTransaction(Errors error, String[] w) {
+        shard.replayEndTransactionMarker(Long.parseLong(w[3]), (short) 1, TransactionResult.valueOf(w[4]));
+        if (error != null) {
+            snapshots.revertToSnapshot(offset);
+            return;
+        }
+        written.add(w[4] + " " + w[3]);
+        snapshots.idempotentCreateSnapshot(++offset);
+    }
+
     private void fetch(int n, String[] w) {
         OffsetFetchRequestData.OffsetFetchRequestGroup q = new OffsetFetchRequestData.OffsetFetchRequestGroup().setGroupId(w[4]).setTopics(List.of(
             new OffsetFetchRequestData.OffsetFetchRequestTopics().setName(w[5]).setPartitionIndexes(List.of(Integer.parseInt(w[6])))));
-        OffsetFetchResponseData.OffsetFetchResponsePartitions p = shard.fetchOffsets(q, offset).topics().get(0).partitions().get(0);
+        OffsetFetchResponseData.OffsetFetchResponsePartitions p = shard.fetchOffsets(q, w[7].equals("true") ? Long.MAX_VALUE : offset).topics().get(0).partitions().get(0);
         answers.put(n, n + " fetch " + error(p.errorCode()) + " " + p.committedOffset() + " " + p.committedLeaderEpoch() + " " + or(p.metadata()));
     }
 

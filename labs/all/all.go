@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"loglab/labs"
+	"loglab/labs/delivery"
 	"loglab/labs/offsets"
 	"loglab/labs/partitions"
 	"loglab/labs/rebalance"
@@ -18,6 +19,7 @@ var list = []*labs.Lab{
 	rebalance.Lab(),
 	replication.Lab(),
 	segments.Lab(),
+	delivery.Lab(),
 }
 
 // Labs gives every lab in the order of the home page.

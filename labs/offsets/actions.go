@@ -91,21 +91,12 @@ func (l *layout) forms() []view.Form {
 	return list
 }
 
-// choice makes a field of pairs of value and text.
-func choice(id, label string, options ...[2]string) view.Field {
-	f := view.Field{ID: id, Name: "do", Label: label, Kind: view.Choice}
-	for i, o := range options {
-		f.Options = append(f.Options, view.Option{Value: o[0], Text: o[1], Chosen: i == 0})
-	}
-	return f
-}
-
 func (l *layout) produceForm() view.Form {
 	to := [][2]string{{"produce p0 *", "by its key"}}
 	for i := range l.partitions() {
 		to = append(to, [2]string{fmt.Sprintf("produce-to p0 %d *", i), fmt.Sprintf("%s-%d", topic, i)})
 	}
-	return labs.CommandForm(l.Address, "produce", "Produce", "Produce", choice("produce-to", "Partition", to...),
+	return labs.CommandForm(l.Address, "produce", "Produce", "Produce", labs.Choose("produce-to", "Partition", to...),
 		view.Field{ID: "produce-key", Name: "do", Label: "Key", Kind: view.Line, Value: keyName(0), Help: "with spaces in double quotes; - for none"})
 }
 
@@ -125,7 +116,7 @@ func (l *layout) whoField(id string) view.Field {
 	if len(list) > consumersChosen {
 		return view.Field{ID: id, Name: "do", Label: "Who", Kind: view.Line, Value: list[0][0], Help: fmt.Sprintf("%s to %s", list[0][0], list[len(list)-1][0])}
 	}
-	return choice(id, "Who", list...)
+	return labs.Choose(id, "Who", list...)
 }
 
 // partitionNames lists all partitions.
@@ -138,7 +129,7 @@ func (l *layout) partitionNames() (list [][2]string) {
 
 func (l *layout) consumerForm() view.Form {
 	return labs.CommandForm(l.Address, "consumer", "A consumer", "Do it",
-		choice("consumer-what", "What", [][2]string{
+		labs.Choose("consumer-what", "What", [][2]string{
 			{"crash * after poll", "crash after poll"}, {"crash * before processing", "crash before processing"}, {"crash * after processing", "crash after processing"},
 			{"crash * before commit", "crash before its commit"}, {"crash * after commit", "crash after its commit"}, {"crash *", "crash now"}, {"start *", "restart"},
 			{"process *", "process 1 record"}, {"process * 3", "process 3 records"}, {"commit *", "commit"}, {"leave *", "leave"}, {"pause *", "pause"}, {"resume *", "resume"},
@@ -148,9 +139,9 @@ func (l *layout) consumerForm() view.Form {
 
 func (l *layout) placeForm() view.Form {
 	return labs.CommandForm(l.Address, "place", "A consumer and an offset", "Do it",
-		choice("place-what", "What", [][2]string{
+		labs.Choose("place-what", "What", [][2]string{
 			{"seek * * @*", "seek to"}, {"commit * * @*", "commit"}, {"crash * after processing * @*", "crash after processing"}, {"crash * before processing * @*", "crash before processing"},
-		}...), l.whoField("place-who"), choice("place-partition", "Partition", l.partitionNames()...),
+		}...), l.whoField("place-who"), labs.Choose("place-partition", "Partition", l.partitionNames()...),
 		view.Field{ID: "place-offset", Name: "do", Label: "Offset", Kind: view.Number, Value: "0", Max: 1_000_000})
 }
 
@@ -159,7 +150,7 @@ func (l *layout) offsetsForm() view.Form {
 	for _, g := range l.groups {
 		what = append(what, [2]string{"replay " + g.ID + " from *", "replay " + g.ID}, [2]string{"reset " + g.ID + " to *", "reset " + g.ID})
 	}
-	f := labs.CommandForm(l.Address, "offsets", "Offsets of a group", "Do it", choice("offsets-what", "What", what...),
+	f := labs.CommandForm(l.Address, "offsets", "Offsets of a group", "Do it", labs.Choose("offsets-what", "What", what...),
 		view.Field{ID: "offsets-to", Name: "do", Label: "Where", Kind: view.Line, Value: string(command.ToEarliest), Help: "earliest, latest, offset 1, shift -2, duration 5s or timestamp MS"})
 	f.Note = "Replay closes the consumers, resets once the group is empty and starts them again; static members stay in the group until their sessions end. A reset alone needs an empty group."
 	return f

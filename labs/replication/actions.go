@@ -58,7 +58,7 @@ func (l *layout) actions(p *view.Page) {
 	}{{"1 s", 1000}, {"10 s", 10_000}, {"45 s", 45_000}} {
 		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
 	}
-	p.Actions.Forms = append([]view.Form{l.linkForm()}, p.Actions.Forms...)
+	p.Actions.Forms = append([]view.Form{labs.LinkForm(l.Address, l.nodes())}, p.Actions.Forms...)
 }
 
 // adder adds the control that gives a command.
@@ -144,32 +144,6 @@ func (l *layout) uncleanAllowed() bool {
 		return text == yes
 	}
 	return l.Address.Values.Text("unclean") == yes
-}
-
-// linkForm gives a command for the link between two nodes.
-func (l *layout) linkForm() view.Form {
-	var from, to []view.Option
-	list := l.nodes()
-	for i, n := range list {
-		from = append(from, view.Option{Value: string(n), Text: string(n), Chosen: i == 0})
-		to = append(to, view.Option{Value: string(n), Text: string(n), Chosen: i == 1})
-	}
-	var what []view.Option
-	for _, o := range [...][2]string{
-		{"cut * *", "cut"}, {"cut-one-way * *", "cut one way"}, {"heal * *", "heal"}, {"delay * * 500ms", "delay 500 ms"},
-		{"drop-next * *", "drop the next message"}, {"double-next * *", "double the next message"},
-	} {
-		what = append(what, view.Option{Value: o[0], Text: o[1]})
-	}
-	return view.Form{
-		ID: "link", Title: "A link", Action: l.Address.Path(), Submit: "Do it", Go: "push",
-		Hidden: append(labs.CommandParams(l.Address), view.Param{Name: "do", Value: fmt.Sprintf("%d:", l.Address.T)}),
-		Fields: []view.Field{
-			{ID: "link-what", Name: "do", Label: "What", Kind: view.Choice, Options: what},
-			{ID: "link-from", Name: "do", Label: "From", Kind: view.Choice, Options: from},
-			{ID: "link-to", Name: "do", Label: "To", Kind: view.Choice, Options: to},
-		},
-	}
 }
 
 // nodes lists all nodes that have links.

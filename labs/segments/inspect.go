@@ -121,7 +121,7 @@ func (l *layout) inspectFate(in *view.Inspector, base kafka.Offset) {
 	if !ok {
 		return
 	}
-	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, in %s", l.when(l.upkeep.NextRetention)), Head: []string{"Rule", "So", "Why"}}
+	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, %s", l.due(l.upkeep.NextRetention)), Head: []string{"Rule", "So", "Why"}}
 	for _, check := range done.Checks {
 		so, why := "not asked", check.Off
 		for i, found := range check.Segments {
@@ -307,10 +307,10 @@ func (l *layout) inspectBroker(in *view.Inspector) {
 	in.AddFact("State", "%s", l.broker.State)
 	if l.open {
 		if l.upkeep.NextRetention >= 0 {
-			in.AddFact("Next check of retention", "in %s", l.when(l.upkeep.NextRetention))
+			in.AddFact("Next check of retention", "%s", l.due(l.upkeep.NextRetention))
 		}
 		if l.upkeep.NextCleaner >= 0 {
-			in.AddFact("The cleaner wakes up", "in %s", l.when(l.upkeep.NextCleaner))
+			in.AddFact("The cleaner wakes up", "%s", l.due(l.upkeep.NextCleaner))
 			in.AddFact("It would", "%s: %s", cmp.Or(map[bool]string{true: "clean"}[l.upkeep.Cleanable.Eligible()], "leave the log"), l.upkeep.Cleanable.Why)
 		}
 	}

@@ -106,7 +106,7 @@ func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
 	if !ok || at < 0 || !list[at].goes || at == len(list)-1 && l.writing() {
 		return "", false
 	}
-	return fmt.Sprintf("goes with the check in %s", l.when(l.upkeep.NextRetention)), true
+	return fmt.Sprintf("goes with the check %s", l.due(l.upkeep.NextRetention)), true
 }
 
 // How many segments the table of verdicts has at most, and of each run where two stand beside each other.
@@ -125,7 +125,7 @@ func (l *layout) checkTable() []view.Table {
 	if !ok {
 		return nil
 	}
-	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, in %s, if nothing is written until then", l.when(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
+	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, %s, if nothing is written until then", l.due(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
 	gone, most := count(verdicts), verdictsShown
 	if l.Beside != nil {
 		most = verdictsBeside

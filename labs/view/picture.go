@@ -53,14 +53,16 @@ type Strip struct {
 	Cells   []Cell // left to right
 	Gaps    []Gap  // brackets right under the cells
 	GapRows int    // rows that are kept for them; 0: none
-	Flags   []Flag // left to right
-	Before  *Link  // earlier records exist: a link that moves the window
-	After   *Link  // later records exist
-	Count   string // "15 records · 1,420 B · 2 segments"
-	Lag     string // "3 to read"
-	Grew    *Link  // why Count changed in this tick; nil: it did not
-	Moved   *Link  // why Lag changed in this tick; nil: it did not
-	Empty   string // what to say when there is no record
+	Batches []BatchLabel
+	Flags   []Flag   // left to right
+	Before  *Link    // earlier records exist: a link that moves the window
+	After   *Link    // later records exist
+	Count   string   // "15 records · 1,420 B · 2 segments"
+	Lag     string   // "3 to read"
+	Grew    *Link    // why Count changed in this tick; nil: it did not
+	Moved   *Link    // why Lag changed in this tick; nil: it did not
+	Empty   string   // what to say when there is no record
+	Above   *Machine // over the strip: who writes to it; nil: nothing
 
 	Differs      bool // Owner does, or the other picture has no such strip
 	CountDiffers bool
@@ -77,6 +79,12 @@ type Gap struct {
 	Differs bool
 }
 
+// BatchLabel stands over the records of a batch.
+type BatchLabel struct {
+	From, To int // places, the last not included
+	Text     string
+}
+
 // GapKind says what a gap stands for.
 type GapKind string
 
@@ -85,6 +93,9 @@ const (
 	ToRepeat GapKind = "repeat" // would be done again
 	ToLose   GapKind = "lose"   // would never be done
 	InHand   GapKind = "hand"   // begun with, nothing to repeat
+	IsOpen   GapKind = "open"   // of a transaction that is open
+	IsGone   GapKind = "undone" // of a transaction that was aborted
+	IsDone   GapKind = "done"   // of a transaction that was committed
 )
 
 // Cell is one record.
@@ -132,6 +143,7 @@ const (
 	Committed     FlagKind = "committed"
 	Position      FlagKind = "position"
 	HighWatermark FlagKind = "watermark"
+	LastStable    FlagKind = "stable"      // the last stable offset
 	Cleaned       FlagKind = "cleaned"     // up to here the cleaner has come
 	Uncleanable   FlagKind = "uncleanable" // from here on the cleaner may not go now
 	LogEnd        FlagKind = "end"

@@ -59,7 +59,9 @@ type Run struct {
 type Machine struct {
 	Title  string
 	States []MachineState
-	Facts  []Fact // beside it: generation, epochs
+	// Ends are the ways on from the last of States, one under the other.
+	Ends  [][]MachineState
+	Facts []Fact // beside it: generation, epochs
 
 	Differs bool // the other picture has another state or fact
 }
@@ -69,4 +71,5 @@ type MachineState struct {
 	Name string
 	Text string // what it waits for, in a few words
 	Now  bool
+	In   []string // who is in it, where the states are those of several
 }

@@ -118,6 +118,12 @@ func legendClass(k view.Key) string {
 	return classes{"cell", "k0", "sample", k.Kind}.String()
 }
 
+func laneClass(s view.Strip) string {
+	c := classes{"lane"}
+	c.add("has-above", s.Above != nil)
+	return c.String()
+}
+
 func stripClass(s view.Strip) string {
 	c := classes{"strip", "cols-" + strconv.Itoa(min(max(s.Columns, 1), maxColumns))}
 	c.add("wide", s.Width > 100)

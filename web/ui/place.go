@@ -164,6 +164,12 @@ const (
 	gapAround = 0.6
 )
 
+// batchLabelClass is the class of a batch’s label and where it begins and ends.
+func batchLabelClass(b view.BatchLabel, s view.Strip) string {
+	from, to := min(max(b.From, 0), s.Columns), min(max(b.To, 0), s.Columns)
+	return classes{"batch-label", "at-" + strconv.Itoa(min(from, maxColumns)), "span-" + strconv.Itoa(max(to-from, 1))}.String()
+}
+
 // gapClass is the class of a bracket and where it begins and ends.
 func gapClass(g view.Gap, s view.Strip) string {
 	from, to := min(max(g.From, 0), s.Columns), min(max(g.To, 0), s.Columns)

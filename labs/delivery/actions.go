@@ -1,0 +1,214 @@
+package delivery
+
+import (
+	"fmt"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// adder adds the control that gives a command.
+type adder func(id, text string, cmd command.Command, warn bool)
+
+// actions adds the commands that make sense now.
+func (l *layout) actions(p *view.Page) {
+	add := func(id, text string, cmd command.Command, warn bool) {
+		labs.AddAction(p, l.Address, id, text, cmd, warn)
+	}
+	for i := range l.View.Producers {
+		labs.AddActionGroup(p, string(l.View.Producers[i].ID))
+		l.producerActions(add, &l.View.Producers[i])
+	}
+	if l.app != nil {
+		for i := range l.app.Members {
+			labs.AddActionGroup(p, string(l.app.Members[i].ID))
+			l.memberActions(add, &l.app.Members[i])
+		}
+	}
+	for _, b := range l.View.Brokers {
+		labs.AddActionGroup(p, string(b.Node))
+		brokerActions(add, b)
+	}
+	labs.AddActionGroup(p, "Lose the next")
+	l.lossActions(add)
+	labs.AddActionGroup(p, "Time")
+	for _, span := range []struct {
+		name   string
+		millis kafka.Millis
+	}{{"1 s", 1000}, {"10 s", 10_000}, {"60 s", 60_000}} {
+		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
+	}
+	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
+}
+
+// producerActions are the commands for a producer in its state.
+func (l *layout) producerActions(add adder, p *engine.ProducerView) {
+	id := string(p.ID)
+	switch {
+	case !p.Alive:
+		add("do-start-"+id, "Start", command.Start{Node: p.ID}, false)
+		return
+	case p.Paused:
+		add("do-resume-"+id, "Resume", command.Resume{Node: p.ID}, false)
+		add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
+		return
+	}
+	t := p.Producer.Transaction
+	byHand := l.Address.Values.Int("rate") == 0 || !p.Sending
+	if t == nil && p.Producer.Known > 0 || t != nil && string(t.State) == inTransaction {
+		add("do-produce-"+id, "Produce", command.Produce{Producer: p.ID, Key: entities[p.Produced%len(entities)], Default: true}, false)
+	}
+	if t != nil {
+		switch string(t.State) {
+		case ready:
+			if byHand {
+				add("do-begin-"+id, "Begin", command.BeginTransaction{Producer: p.ID}, false)
+			}
+		case inTransaction:
+			add("do-commit-"+id, "Commit", command.CommitTransaction{Producer: p.ID}, false)
+			add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+		case abortable:
+			add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+		}
+	}
+	if l.Address.Values.Int("rate") > 0 {
+		if p.Sending {
+			add("do-stop-sending-"+id, "Stop its application", command.StopSending{Producer: p.ID}, false)
+		} else {
+			add("do-start-sending-"+id, "Start its application", command.StartSending{Producer: p.ID}, false)
+		}
+	}
+	add("do-pause-"+id, "Pause", command.Pause{Node: p.ID}, true)
+	add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
+}
+
+// States of a transactional producer, in Kafka's words.
+const (
+	ready         = "READY"
+	inTransaction = "IN_TRANSACTION"
+	abortable     = "ABORTABLE_ERROR"
+)
+
+// memberActions are the commands for an instance of the application in its state.
+func (l *layout) memberActions(add adder, m *engine.MemberView) {
+	id, n := string(m.ID), kafka.NodeID(m.ID)
+	switch {
+	case !m.Alive:
+		add("do-start-"+id, "Restart", command.Start{Node: n}, false)
+		return
+	case m.Paused:
+		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
+		return
+	}
+	add("do-crash-"+id, "Crash now", command.Crash{Node: n}, true)
+	for _, point := range l.crashPoints() {
+		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), "Crash "+string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
+	}
+	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
+	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
+}
+
+// dashed makes a word of several.
+func dashed(text string) string {
+	b := []byte(text)
+	for i := range b {
+		if b[i] == ' ' {
+			b[i] = '-'
+		}
+	}
+	return string(b)
+}
+
+// crashPoints are the points of the application's loop as it is set up, in order.
+func (l *layout) crashPoints() []command.CrashWhen {
+	list := []command.CrashWhen{command.AfterPoll, command.BeforeProcessing, command.AfterProcessing}
+	if l.bills != nil {
+		list = append(list, command.AfterProduce)
+		if appTransacts(l.Address.Values) {
+			return append(list, command.AfterOffsets, command.DuringCommit, command.AfterCommit)
+		}
+	}
+	return append(list, command.BeforeCommit, command.AfterCommit)
+}
+
+func brokerActions(add adder, b engine.BrokerView) {
+	id := string(b.Node)
+	if !b.Up() {
+		add("do-start-"+id, "Start", command.Start{Node: b.Node}, false)
+		return
+	}
+	add("do-kill-"+id, "Kill", command.Kill{Node: b.Node}, true)
+	if b.Paused {
+		add("do-resume-"+id, "Resume", command.Resume{Node: b.Node}, false)
+	} else {
+		add("do-pause-"+id, "Pause", command.Pause{Node: b.Node}, true)
+	}
+}
+
+// lossActions lose the next request to the leader of what a client writes, or the next answer from it.
+func (l *layout) lossActions(add adder) {
+	lose := func(node kafka.NodeID, c *contents) {
+		b, ok := l.leaderOf(c)
+		if !ok {
+			return
+		}
+		add("do-drop-request-"+string(node), fmt.Sprintf("request %s → %s", node, b), command.DropNext{From: node, To: b}, true)
+		add("do-drop-answer-"+string(node), fmt.Sprintf("answer %s → %s", b, node), command.DropNext{From: b, To: node}, true)
+	}
+	for i := range l.View.Producers {
+		if l.View.Producers[i].Alive {
+			lose(l.View.Producers[i].ID, l.orders)
+		}
+	}
+	if l.bills != nil {
+		for _, m := range l.app.Members {
+			if m.Alive {
+				lose(kafka.NodeID(m.ID), l.bills)
+			}
+		}
+	}
+}
+
+// leaderOf gives the broker that leads a log; ok is false if none does.
+func (l *layout) leaderOf(c *contents) (kafka.NodeID, bool) {
+	for _, b := range l.View.Brokers {
+		if b.ID == c.Leader {
+			return b.Node, true
+		}
+	}
+	return "", false
+}
+
+// forms are the commands with something to choose.
+func (l *layout) forms() []view.Form {
+	var who [][2]string
+	for _, p := range l.View.Producers {
+		who = append(who, [2]string{fmt.Sprintf("produce %s * *", p.ID), string(p.ID)})
+	}
+	return []view.Form{
+		labs.CommandForm(l.Address, "produce", "Produce an order", "Produce", labs.Choose("produce-who", "Producer", who...),
+			view.Field{ID: "produce-key", Name: "do", Label: "Key", Kind: view.Line, Value: entities[0], Help: "with spaces in double quotes"},
+			view.Field{ID: "produce-value", Name: "do", Label: "Value", Kind: view.Line, Value: "paid"}),
+		labs.LinkForm(l.Address, l.nodes()),
+	}
+}
+
+// nodes lists all nodes that have links.
+func (l *layout) nodes() []kafka.NodeID {
+	var list []kafka.NodeID
+	for _, b := range l.View.Brokers {
+		list = append(list, b.Node)
+	}
+	for _, p := range l.View.Producers {
+		list = append(list, p.ID)
+	}
+	for _, g := range l.View.Groups {
+		for _, m := range g.Members {
+			list = append(list, kafka.NodeID(m.ID))
+		}
+	}
+	return list
+}

@@ -1,0 +1,281 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/labs"
+	"loglab/labs/view"
+)
+
+// effect is what became of one order. The bills are counted in the log, the effects outside where they are.
+type effect struct {
+	entry
+	bills     int  // that a read_uncommitted reader can see or will
+	kept      int  // of them those that a read_committed reader can see or will: in no open and no aborted transaction
+	pending   int  // in an open transaction
+	outside   int  // times that the outside has its effect
+	processed int  // times that the application was done with it
+	held      bool // the application has it in hand, or bills for it on their way
+	passed    bool // what is committed is behind it
+}
+
+// countEffects counts what became of each order that the application is to read.
+func (l *layout) countEffects() (list []effect) {
+	if l.app == nil {
+		return nil
+	}
+	bills, kept, pending := map[kafka.Offset]int{}, map[kafka.Offset]int{}, map[kafka.Offset]int{} // only looked up
+	if l.bills != nil {
+		for i := range l.bills.entries {
+			e := &l.bills.entries[i]
+			o, ok := inputOf(e.Value)
+			switch {
+			case !ok || e.marker != "":
+				continue
+			case e.open():
+				pending[o]++
+			case !e.aborted():
+				kept[o]++
+			}
+			bills[o]++
+		}
+	}
+	done := l.committedOrders()
+	for _, e := range l.orders.entries {
+		if e.marker != "" || !l.counts(&e) {
+			continue
+		}
+		fate := l.fate(e.Offset)
+		list = append(list, effect{
+			entry: e, bills: bills[e.Offset], kept: kept[e.Offset], pending: pending[e.Offset], outside: int(fate.Applied), processed: int(fate.Processed),
+			held: l.holds(e.Offset), passed: e.Offset < done,
+		})
+	}
+	return list
+}
+
+// counts says whether an order is one that the application is to process: what it can read.
+func (l *layout) counts(e *entry) bool {
+	if l.readsCommitted() {
+		return !e.aborted() && (l.orders.lastStable < 0 || e.Offset < l.orders.lastStable)
+	}
+	return e.Offset < l.orders.Log.HighWatermark
+}
+
+// readsCommitted says whether the application's consumer has isolation.level = read_committed.
+func (l *layout) readsCommitted() bool { return l.Address.Values.Text("isolation") == readCommitted }
+
+// committedOrders is what the application's group has committed of orders; -1: nothing. Where the outside keeps offsets,
+// what counts is what it keeps.
+func (l *layout) committedOrders() kafka.Offset {
+	o := kafka.NoOffset
+	for _, at := range l.app.Offsets {
+		if at.Topic == orders {
+			o = at.Committed
+		}
+	}
+	if l.app.Sink.Kind == engine.SinkOffsets && l.Address.Values.Text("output") == off {
+		o = l.storedOutside()
+	}
+	return o
+}
+
+// storedOutside is the offset that the database keeps with its effects; -1: none.
+func (l *layout) storedOutside() (o kafka.Offset) {
+	o = kafka.NoOffset
+	for _, f := range l.app.Sink.Fates {
+		for at := kafka.Offset(0); at < f.End() && f.Topic == orders; at++ {
+			if f.At(at).Applied > 0 {
+				o = at + 1
+			}
+		}
+	}
+	return o
+}
+
+// fate is what the application has done with an order.
+func (l *layout) fate(o kafka.Offset) (fate engine.RecordFate) {
+	for _, f := range l.app.Sink.Fates {
+		if f.Topic == orders {
+			fate = f.At(o)
+		}
+	}
+	return fate
+}
+
+// holds says whether an instance has an order in hand, or may still write what it has made of it.
+func (l *layout) holds(o kafka.Offset) bool {
+	for i := range l.app.Members {
+		m := &l.app.Members[i]
+		if !m.Alive {
+			continue
+		}
+		if slices.ContainsFunc(m.Busy, func(w engine.WorkView) bool { return w.Topic == orders && w.Offset == o }) ||
+			slices.ContainsFunc(m.Queue, func(p engine.PlaceView) bool { return p.Topic == orders && p.Offset == o }) {
+			return true
+		}
+		if m.Producer != nil && (m.Producer.Waiting > 0 || m.Producer.InFlight > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// lost says whether nobody will ever process an order.
+func (e *effect) lost() bool {
+	return e.passed && !e.held && e.processed == 0
+}
+
+// tally adds up what became of the orders, in the eyes of one kind of observer.
+type tally struct{ once, more, none, lost int }
+
+// tallyOf counts orders by how many effects each has.
+func (l *layout) tallyOf(count func(*effect) int) (t tally) {
+	for i := range l.effects {
+		e := &l.effects[i]
+		switch n := count(e); {
+		case n == 1:
+			t.once++
+		case n > 1:
+			t.more++
+		case e.lost() || e.passed && !e.held:
+			t.lost++
+		default:
+			t.none++
+		}
+	}
+	return t
+}
+
+func (t tally) text() string {
+	parts := []string{fmt.Sprintf("%d once", t.once)}
+	if t.more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more than once", t.more))
+	}
+	if t.lost > 0 {
+		parts = append(parts, fmt.Sprintf("%d lost", t.lost))
+	}
+	if t.none > 0 {
+		parts = append(parts, fmt.Sprintf("%d not yet", t.none))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// abortedSeen counts the records of aborted transactions that a reader was given.
+func (l *layout) abortedSeen(r *reader) (n int) {
+	c := l.read()
+	for i := range c.entries {
+		if e := &c.entries[i]; e.aborted() && r.saw(e.Offset) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// ledger draws the account: orders against effects, or where no application runs, what was handed in against what readers see.
+func (l *layout) ledger() (title string, list []view.Count) {
+	if l.app == nil {
+		return "Ledger: what was handed in, and what is in orders", l.producedCounts()
+	}
+	n := len(l.effects)
+	title = fmt.Sprintf("Ledger: %s that the application is to process, against their effects", kafka.Count(n, "order"))
+	if l.bills != nil {
+		list = append(list, l.tallyCount("bills, read_committed", func(e *effect) int { return e.kept }),
+			l.tallyCount("bills, read_uncommitted", func(e *effect) int { return e.bills }))
+	}
+	if l.outside() != nothing {
+		list = append(list, l.tallyCount(outsideNames[l.outside()], func(e *effect) int { return e.outside }))
+	}
+	return title, append(list, l.abortedCount())
+}
+
+// outside is what the application writes to outside the cluster.
+func (l *layout) outside() string { return l.Address.Values.Text("outside") }
+
+// outsideNames name it.
+var outsideNames = map[string]string{
+	toPlain: "plain database", toOnce: "idempotent database", toOffsets: "database with offsets", toInbox: "database with an inbox", toEmail: "e-mail",
+}
+
+func (l *layout) tallyCount(name string, count func(*effect) int) view.Count {
+	t := l.tallyOf(count)
+	c := view.Count{Name: name, Number: kafka.Thousands(t.once), Text: "once", Warn: t.more+t.lost > 0}
+	var rest []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{{t.more, "more than once"}, {t.lost, "lost"}, {t.none, "not yet"}} {
+		if part.n > 0 {
+			rest = append(rest, fmt.Sprintf("%s %s", kafka.Thousands(part.n), part.text))
+		}
+	}
+	if rest != nil {
+		c.Text += ", " + strings.Join(rest, ", ")
+	}
+	return c
+}
+
+// abortedCount is who was given records of aborted transactions.
+func (l *layout) abortedCount() view.Count {
+	n, m := l.abortedSeen(l.readers[0]), l.abortedSeen(l.readers[1])
+	c := view.Count{Name: "Saw aborted records", Number: kafka.Thousands(n), Text: fmt.Sprintf("read_uncommitted; read_committed: %d", m), Warn: n+m > 0}
+	return c
+}
+
+// producedCounts are the numbers of a run without an application.
+func (l *layout) producedCounts() []view.Count {
+	r := l.Cluster.Ledger()
+	list := []view.Count{
+		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "calls of send"},
+		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: fmt.Sprintf("%d on their way", r.Waiting)},
+		{Name: "Twice in the log", Number: kafka.Thousands(len(r.Duplicated)), Text: "one call of send, more than one record", Warn: len(r.Duplicated) > 0},
+		{Name: "Lost", Number: kafka.Thousands(len(r.Lost)), Text: "acknowledged, and not there", Warn: len(r.Lost) > 0},
+	}
+	if failed := r.Failed + r.Dropped; failed > 0 {
+		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer: not known whether they are written", Warn: true})
+	}
+	if r.Unpromised > 0 {
+		list = append(list, view.Count{Name: "Without promise", Number: kafka.Thousands(r.Unpromised), Text: "acks = 0: nobody answers"})
+	}
+	for i, reader := range l.readers {
+		seen := 0
+		for j := range l.orders.entries {
+			if e := &l.orders.entries[j]; e.marker == "" && reader.saw(e.Offset) > 0 {
+				seen++
+			}
+		}
+		list = append(list, view.Count{Name: "Seen by " + []string{"read_uncommitted", "read_committed"}[i], Number: kafka.Thousands(seen), Text: fmt.Sprintf("%d of them aborted", l.abortedSeen(reader)), Warn: l.abortedSeen(reader) > 0})
+	}
+	return list
+}
+
+// sameContent counts the records that have the same key and value as one that was handed in before: two calls of send.
+func (l *layout) sameContent() (n int, first [2]int) {
+	seen := map[string]int{} // only looked up
+	source := l.Cluster.Source()
+	for i, h := range source.Handed().From(0) {
+		if h.TopicPartition.Topic != orders {
+			continue
+		}
+		text := string(h.Key) + "\x00" + string(h.Value)
+		before, known := seen[text]
+		if !known {
+			seen[text] = i
+			continue
+		}
+		if n == 0 {
+			first = [2]int{before, i}
+		}
+		n++
+	}
+	return n, first
+}
+
+// entryTarget opens a record.
+func entryTarget(topic string, o kafka.Offset) string {
+	return labs.Target{Kind: labs.RecordTarget, Partition: partition(topic), Number: int64(o)}.String()
+}

@@ -1,0 +1,141 @@
+package delivery
+
+import (
+	"fmt"
+
+	"loglab/engine"
+	"loglab/labs/view"
+)
+
+// promise is what a configuration guarantees for one way from orders to an effect, to whom, and where it ends.
+type promise struct {
+	level string // "at most once", "at least once", "exactly once"
+	where string // from what to what
+	whom  string // for which readers; empty: for all
+	how   string // the mechanism
+	ends  string // the line at which it stops
+}
+
+// The levels.
+const (
+	atMostOnce  = "At most once"
+	atLeastOnce = "At least once"
+	exactlyOnce = "Exactly once"
+	noPromise   = "Lost or twice"
+)
+
+// readGuarantee says in one paragraph what this configuration guarantees, and its boundary.
+func (l *layout) readGuarantee() view.Paragraph {
+	var p view.Paragraph
+	for i, g := range l.promises() {
+		head := g.level + " "
+		if i > 0 {
+			head = " " + head
+		}
+		text := g.where
+		if g.whom != "" {
+			text += ", " + g.whom
+		}
+		p = append(p, view.Span{Text: head, Strong: true}, view.Span{Text: text + ": " + g.how + ". " + g.ends})
+	}
+	return p
+}
+
+// promises are the guarantees of this configuration, one for each way.
+func (l *layout) promises() (list []promise) {
+	if l.app == nil {
+		return []promise{l.producerPromise()}
+	}
+	if l.bills != nil {
+		list = append(list, l.billsPromise())
+	}
+	if l.outside() != nothing {
+		list = append(list, l.outsidePromise())
+	}
+	return list
+}
+
+// producerPromise is what producing to orders guarantees.
+func (l *layout) producerPromise() promise {
+	v := l.Address.Values
+	config, err := producerConfig(v, 0).Resolve()
+	if err != nil {
+		panic(err) // the address was checked
+	}
+	p := promise{where: "from a call of send to a record in orders"}
+	switch {
+	case producersTransact(v):
+		p.level, p.where = exactlyOnce, "from a transaction to its records in orders, all of them or none"
+		p.whom = "for read_committed readers"
+		p.how = "records count when the COMMIT marker is below the high watermark"
+		p.ends = "A read_uncommitted reader is given them before, and keeps those that are aborted. What the application did elsewhere is not undone, and an order that it hands in again after an abort or a restart is a new record."
+	case config.Acks == 0:
+		p.level, p.how = atMostOnce, "with acks = 0 nobody answers, so nothing is sent again"
+		p.ends = "A request that is lost is lost without a word."
+	case config.EnableIdempotence == engine.IdempotenceOn:
+		p.level = exactlyOnce
+		p.how = "the leader knows each batch by producer id, epoch and sequence, and answers a second copy without writing it"
+		p.ends = "It ends at the process and at the call: a new process has a new producer id, and two calls of send with the same content are two records."
+	case config.Retries == 0:
+		p.level, p.how = atMostOnce, "with retries = 0 a batch is sent once"
+		p.ends = "If no answer comes, its sender does not know whether it is written; handing it in again can write it twice."
+	default:
+		p.level, p.how = atLeastOnce, "a batch without an answer is sent again, and without idempotence the leader writes it again"
+		p.ends = "When only the answer was lost, the record is there twice" + map[bool]string{true: ", and with more than one request in flight perhaps out of order", false: ""}[config.MaxInFlight > 1] + "."
+	}
+	return p
+}
+
+// billsPromise is what the application guarantees from an order to its bill.
+func (l *layout) billsPromise() promise {
+	v := l.Address.Values
+	p := promise{where: "from an order to its bill"}
+	switch {
+	case appTransacts(v):
+		p.level, p.whom = exactlyOnce, "for read_committed readers of bills"
+		p.how = "bills and the offsets of their orders are committed in one transaction, or neither is"
+		p.ends = "A read_uncommitted reader is also given the bills of aborted transactions, and nothing outside the cluster is in the transaction."
+		if !l.readsCommitted() && producersTransact(v) {
+			p.ends += " The application reads with read_uncommitted: it also bills orders whose transaction is aborted."
+		}
+	case v.Text("commit") == commitFirst:
+		p.level = atMostOnce
+		p.how = "the offset is committed before the bill is written"
+		p.ends = "A crash between the two loses the bill: whoever reads on begins behind its order."
+	default:
+		p.level = atLeastOnce
+		p.how = "the bill is written before the offset is committed"
+		p.ends = "A crash between the two writes it again. Idempotence does not help: the application sends it by a new call."
+	}
+	return p
+}
+
+// outsidePromise is what holds for what is outside the cluster.
+func (l *layout) outsidePromise() promise {
+	v := l.Address.Values
+	first := v.Text("commit") == commitFirst && !appTransacts(v)
+	p := promise{where: "from an order to its effect in the " + outsideNames[l.outside()]}
+	switch l.outside() {
+	case toOnce:
+		p.level = exactlyOnce
+		p.how = "an order that is processed again is known by topic, partition and offset, and ignored"
+		p.ends = "The same order in another record, written twice or by a second call of send, is another effect."
+	case toOffsets:
+		p.level = exactlyOnce
+		p.how = "the database keeps the offset with the effect in one transaction of its own, and the application begins there"
+		p.ends = "It holds for this database alone; what is committed in Kafka does not count for it."
+		if l.bills != nil {
+			p.level, p.how = atLeastOnce, "the database keeps the offset with the effect, and what is below it is ignored"
+			p.ends = "The application writes bills too, which are not in the database’s transaction."
+		}
+	default:
+		p.level = atLeastOnce
+		p.how = "an order that is processed again has its effect again"
+		p.ends = "It is in no transaction of the cluster’s: an abort does not take it back."
+	}
+	if first && l.outside() != toOffsets {
+		p.level, p.how = atMostOnce, "the offset is committed before the effect"
+		p.ends = fmt.Sprintf("A crash between the two loses the effect in the %s.", outsideNames[l.outside()])
+	}
+	return p
+}
