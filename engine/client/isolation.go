@@ -36,9 +36,6 @@ func (c *ConsumerConfig) isolation() int8 {
 	return 0
 }
 
-// ReadsCommitted says whether isolation.level is read_committed.
-func (c *Consumer) ReadsCommitted() bool { return c.config.IsolationLevel == ReadCommitted }
-
 // abortedTransaction is a transaction that a Fetch response lists as aborted.
 type abortedTransaction struct {
 	id    kafka.ProducerID

@@ -58,6 +58,22 @@ func (s *simulation) drawTransactions(c chance) {
 	}
 }
 
+// transactional lists the producers with a transactional.id.
+func (s *simulation) transactional() (list []engine.ProducerSpec) {
+	for _, p := range s.spec.Producers {
+		if p.Config.TransactionalID != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// withoutTransactions takes them out of a run that was drawn.
+func (s *simulation) withoutTransactions() {
+	s.ambushes = nil
+	s.spec.Producers = s.spec.Producers[:len(s.spec.Producers)-len(s.transactional())]
+}
+
 // drawTransactional draws one producer with its application. One of three has the transactional.id of the one before.
 func (s *simulation) drawTransactional(c chance, first int) {
 	n := len(s.spec.Producers)

@@ -26,7 +26,7 @@ type replicaSeen struct {
 	state         metadata.Partition
 	highWatermark kafka.Offset
 	lastStable    kafka.Offset
-	began         kafka.Offset // the log end offset when its broker last started
+	settled       kafka.Offset // markers below may count for its broker, wherever its high watermark is
 }
 
 // batchSeen is one batch of a log.
@@ -198,7 +198,10 @@ func parseBatch(s *storage.Segment, at int) (batchSeen, error) {
 		base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount,
 		producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence, transactional: b.Attributes.Transactional(),
 	}
-	next.marker, next.isMarker = markerOf(&b)
+	if b.Attributes.Control() { // a marker that a cleaning has emptied ends nothing
+		next.marker, next.isMarker = markerOf(&b)
+		next.transactional = next.isMarker
+	}
 	return next, nil
 }
 

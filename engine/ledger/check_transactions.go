@@ -17,8 +17,7 @@ type TransactionState struct {
 	Partition kafka.TopicPartition // of __transaction_state, that keeps it
 }
 
-// transactionSeen is what is remembered of a transactional.id. Once its partition of __transaction_state has lost what
-// was committed, nothing holds any more.
+// transactionSeen is what is remembered of a transactional.id.
 type transactionSeen struct {
 	id        string
 	partition kafka.TopicPartition
@@ -28,7 +27,9 @@ type transactionSeen struct {
 	processes map[kafka.NodeID]int                  // of each producer, that have begun
 	begun     map[kafka.NodeID]coordinator.Producer // by each producer, its last transaction
 	added     map[kafka.TopicPartition]bool         // to the transaction, and its end has not come there
-	decisions []*decision                           // in order
+	// emptyAbort says that the last abort in the log has no partitions: who reads it there tells of no markers.
+	emptyAbort bool
+	decisions  []*decision // in order
 }
 
 // process is one process of a producer.
@@ -43,6 +44,7 @@ type decision struct {
 	data     coordinator.Producer                  // of the transaction's records
 	marker   kafka.ProducerEpoch                   // of its markers
 	markers  map[kafka.TopicPartition]kafka.Offset // the last marker in each partition; kafka.NoOffset: none yet
+	tick     kafka.Tick                            // when it was seen first
 	complete bool                                  // it was told
 	written  bool                                  // that it is complete stands in the log, told or not
 	toldTo   kafka.NodeID                          // the producer that was told of its commit
@@ -98,9 +100,15 @@ func (k *Checker) checkTransactions(o *Observation) {
 	k.transacted = k.transacted[:0]
 }
 
+// unsure says whether the partition of a transactional.id has lost what was committed, or may have: then nothing holds.
+func (k *Checker) unsure(t *transactionSeen) bool {
+	p := k.of(t.partition)
+	return p.lost || p.isUnclean
+}
+
 // transaction gives what is remembered of a transactional.id; nil: nothing holds of it.
 func (k *Checker) transaction(id string) *transactionSeen {
-	if t := k.transactions[id]; t != nil && !k.of(t.partition).lost {
+	if t := k.transactions[id]; t != nil && !k.unsure(t) {
 		return t
 	}
 	return nil
@@ -197,7 +205,7 @@ func (k *Checker) decide(t *transactionSeen, d decision) {
 	if d.commit && t.given.ID == d.data.ID && t.given.Epoch > d.data.Epoch {
 		k.violated(FencedStayOut, t.partition, "%s commits with producer id %d and epoch %d; the producer that began last was given epoch %d", t.id, d.data.ID, d.data.Epoch, t.given.Epoch)
 	}
-	d.markers = map[kafka.TopicPartition]kafka.Offset{}
+	d.markers, d.tick = map[kafka.TopicPartition]kafka.Offset{}, k.tick
 	t.decisions = append(t.decisions, &d)
 	k.producers[d.data.ID] = t
 }
@@ -220,14 +228,17 @@ func (k *Checker) takeQueued(t *transactionSeen, body journal.TransactionMarkers
 // checkComplete looks whether each partition of a transaction has its marker when it is told to be complete.
 func (k *Checker) checkComplete(t *transactionSeen, body journal.TransactionCompleted) {
 	d := t.last()
-	if d == nil || d.commit != (body.To == string(txn.CompleteCommit)) {
+	if t.emptyAbort && (d == nil || d.complete) && body.To == string(txn.CompleteAbort) {
+		return
+	}
+	if d == nil || d.complete || d.commit != (body.To == string(txn.CompleteCommit)) {
 		k.violated(AllOrNothing, t.partition, "%s comes to %s, which was not decided", t.id, body.To)
 		return
 	}
 	d.complete = true
 	for _, tp := range slices.SortedFunc(maps.Keys(d.markers), kafka.TopicPartition.Compare) {
 		switch p, at := k.of(tp), d.markers[tp]; {
-		case p.lost:
+		case p.lost, p.hasUnseen && p.unseen >= d.tick:
 		case at == kafka.NoOffset:
 			k.violated(AllOrNothing, tp, "%s is in state %s, and no marker of producer id %d and epoch %d was written here", t.id, body.To, d.data.ID, d.marker)
 		case at >= p.highest:
@@ -275,6 +286,7 @@ func (k *Checker) checkAppended(node kafka.NodeID, body journal.BatchAppended) {
 	}
 	at := r.find(body.BaseOffset)
 	if at == len(r.batches) || r.batches[at].base != body.BaseOffset {
+		p.unseen, p.hasUnseen = k.tick, true
 		return
 	}
 	switch b := &r.batches[at]; {
@@ -310,6 +322,8 @@ func (k *Checker) takeStates(p *partitionSeen, b *batchSeen) {
 			for _, tp := range value.Partitions {
 				t.added[tp] = true
 			}
+		case txn.PrepareAbort:
+			t.emptyAbort = len(value.Partitions) == 0
 		case txn.CompleteCommit, txn.CompleteAbort:
 			if last != nil {
 				last.written = true
@@ -327,7 +341,7 @@ func (k *Checker) checkMarker(p *partitionSeen, r *replicaSeen, at int) {
 		k.violated(AllOrNothing, p.tp, "a marker of producer id %d stands at offset %d, which no coordinator knows", b.producer, b.base)
 		return
 	}
-	if k.of(t.partition).lost {
+	if k.unsure(t) {
 		return
 	}
 	d := t.last()
@@ -366,7 +380,7 @@ func (k *Checker) checkTransactional(p *partitionSeen, r *replicaSeen, at int) {
 		}
 	}
 	t := k.producers[b.producer]
-	if t != nil && k.of(t.partition).lost {
+	if t != nil && k.unsure(t) {
 		return
 	}
 	if first := r.spans[b.span].first == b.base; first && (t == nil || !t.added[p.tp]) {
@@ -407,17 +421,18 @@ func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 	}
 }
 
-// checkStable looks at a replica's last stable offset. A broker that has started does not know any more of which transactions
-// the marker in its log was not on every in-sync replica: it may count them as over, as Kafka's does.
+// checkStable looks at a replica's last stable offset. A broker does not know any more which transactions count as over only
+// because their markers lay below its high watermark once, or because it has started since: as in Kafka.
 func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
 	if !was.open || k.brokers[id].started {
-		was.began = now.LogEndOffset
+		was.settled = now.LogEndOffset
 	}
+	was.settled = max(was.settled, now.HighWatermark)
 	least, most := now.HighWatermark, now.HighWatermark
 	if first, open := was.firstOpen(now.HighWatermark); open {
 		least = min(least, max(first, now.LogStartOffset))
 	}
-	if first, open := was.firstOpen(max(now.HighWatermark, was.began)); open {
+	if first, open := was.firstOpen(was.settled); open {
 		most = min(most, max(first, now.LogStartOffset))
 	}
 	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 {
