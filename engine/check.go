@@ -40,6 +40,7 @@ func (c *Cluster) Check(k *Checker) []Violation {
 	o.Promises = c.promisesFrom(k.Promises())
 	c.observeGroup(&o)
 	c.observeGroups(&o)
+	c.observeTransactions(&o)
 	return k.Check(o, c.outside.Source.Outcomes().Len())
 }
 
@@ -64,6 +65,7 @@ func (c *Cluster) replicaState(r *replication.Replica, image *metadata.Image) le
 	s := ledger.ReplicaState{
 		TopicPartition: r.TopicPartition, Segments: r.Log.Segments(), Open: true, Role: r.Role(), State: r.State(),
 		LogStartOffset: r.Log.LogStartOffset(), HighWatermark: r.HighWatermark(), LogEndOffset: r.Log.LogEndOffset(),
+		LastStableOffset: r.LastStableOffset(),
 	}
 	for _, f := range r.Followers(c.now, image) {
 		if f.HasFetched {
@@ -105,6 +107,17 @@ func (c *Cluster) observeGroup(o *ledger.Observation) {
 				Node: n.id(), TopicPartition: a.TopicPartition, Offset: a.Position,
 			})
 		}
+	}
+}
+
+// observeTransactions adds the transactional.ids.
+func (c *Cluster) observeTransactions(o *ledger.Observation) {
+	for _, id := range c.spec.transactionalIDs() {
+		o.Transactions = append(o.Transactions, ledger.TransactionState{ID: id, Partition: TransactionsPartition(id)})
+	}
+	o.ReadsCommitted = func(node kafka.NodeID) bool {
+		n := c.client(node)
+		return n != nil && n.consumer != nil && n.consumer.ReadsCommitted()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -115,7 +116,11 @@ func addMarker(r *kmsg.WriteTxnMarkersRequest, o *outgoingMarker) {
 func (b *Broker) dropMarkersOfGonePartitions(t *turn) {
 	for i := 0; i < len(b.outgoing); i++ {
 		o := b.outgoing[i]
-		if _, there := b.image.Partition(o.tp); there || o.call != 0 {
+		_, there := b.image.Partition(o.tp)
+		if b.config.Sabotage == sabotage.MarkerLeftOut && o.tp.Partition == 0 {
+			there = false
+		}
+		if there || o.call != 0 {
 			continue
 		}
 		b.outgoing = slices.Delete(b.outgoing, i, i+1)

@@ -13,6 +13,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/replication"
+	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
 )
 
@@ -77,7 +78,7 @@ const (
 //
 // Source: ReplicaManager.handleProduceAppend.
 func (b *Broker) addForProduce(t *turn, m *simnet.Message, r *kmsg.ProduceRequest, cause uint64) bool {
-	if r.TransactionID == nil {
+	if r.TransactionID == nil || b.config.Sabotage == sabotage.WritesUnverified {
 		return false
 	}
 	if b.waitsToBeAdded(m.From) {

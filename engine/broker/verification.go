@@ -8,6 +8,7 @@ import (
 	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/replication"
+	"loglab/engine/sabotage"
 	"loglab/engine/storage"
 )
 
@@ -55,7 +56,7 @@ func (b *Broker) forgetVerification(tp kafka.TopicPartition, id kafka.ProducerID
 // Source: UnifiedLog.batchMissingRequiredVerification, ProducerAppendInfo.checkSequence.
 func (b *Broker) unverified(r *replication.Replica, p coordinator.Producer, sequence kafka.Sequence) error {
 	known, is := r.Log.Producer(p.ID)
-	if r.Log.HasOngoingTransaction(p.ID, p.Epoch) || is && known.ProducerEpoch > p.Epoch {
+	if r.Log.HasOngoingTransaction(p.ID, p.Epoch) || is && known.ProducerEpoch > p.Epoch || b.config.Sabotage == sabotage.WritesUnverified {
 		return nil // an older epoch is refused by the log
 	}
 	at := b.verificationOf(r.TopicPartition, p.ID)

@@ -21,6 +21,8 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		ofGroups bool
 		// ofConsumers: it takes a run that has a group of the consumer protocol.
 		ofConsumers bool
+		// ofTransactions: it takes a run that has transactional producers; the others are played without any.
+		ofTransactions bool
 	}{
 		{rule: sabotage.OffsetsRepeat, want: ledger.OffsetsRise, withoutPromises: true},
 		{rule: sabotage.SequencesUnchecked, want: ledger.SequencesInOrder},
@@ -45,6 +47,17 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.SessionsNeverEnd, want: ledger.SessionsEnd, ofGroups: true},
 		{rule: sabotage.GivenBeforeReleased, want: ledger.OneHolder, ofGroups: true, ofConsumers: true},
 		{rule: sabotage.TargetAhead, want: ledger.GroupEpochsRise, ofGroups: true, ofConsumers: true},
+		{rule: sabotage.ReadsUnstable, want: ledger.CommittedOnly, ofTransactions: true},
+		{rule: sabotage.AbortedUnlisted, want: ledger.CommittedOnly, ofTransactions: true},
+		{rule: sabotage.EndsUnreplicated, want: ledger.StableBelowMark, ofTransactions: true},
+		{rule: sabotage.MarkerLeftOut, want: ledger.AllOrNothing, ofTransactions: true},
+		{rule: sabotage.CompletesEarly, want: ledger.AllOrNothing, ofTransactions: true},
+		{rule: sabotage.EndAnsweredEarly, want: ledger.EndsAsTold, ofTransactions: true},
+		{rule: sabotage.OldEpochsAccepted, want: ledger.FencedStayOut, ofTransactions: true},
+		{rule: sabotage.ZombiesPass, want: ledger.OneProducerAnEpoch, ofTransactions: true},
+		{rule: sabotage.WritesUnverified, want: ledger.TransactionsKnown, ofTransactions: true},
+		{rule: sabotage.AddsWhileEnding, want: ledger.TransactionStates, ofTransactions: true},
+		{rule: sabotage.OldMarkersAccepted, want: ledger.CoordinatorEpochsRise, ofTransactions: true},
 	} {
 		t.Run(string(tc.want), func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +65,11 @@ func TestBrokenRulesAreFound(t *testing.T) {
 			for seed := range uint64(most) {
 				s := drawSimulation(seed + 1)
 				s.spec.Sabotage = tc.rule
+				if !tc.ofTransactions {
+					s.withoutTransactions()
+				} else if len(s.transactional()) == 0 {
+					continue
+				}
 				if !tc.ofGroups {
 					s.spec.Groups = nil
 				} else if len(s.spec.Groups) == 0 || tc.ofConsumers && s.restarts == 0 {
@@ -75,6 +93,21 @@ func TestBrokenRulesAreFound(t *testing.T) {
 			t.Errorf("in %d runs in which %s nothing was found", most, tc.rule)
 		})
 	}
+}
+
+// A transaction that does not come to an end is found: here one that does not time out.
+func TestTransactionThatDoesNotEndIsFound(t *testing.T) {
+	for seed := range uint64(100) {
+		s := drawSimulation(seed + 1)
+		s.spec.Groups, s.spec.Sabotage = nil, sabotage.NoTimeouts
+		if len(s.transactional()) == 0 {
+			continue
+		}
+		if failure := s.play(); strings.Contains(failure, "is in state Ongoing") {
+			return
+		}
+	}
+	t.Error("no run finds a transaction that stays in state Ongoing")
 }
 
 // A group that does not come to rest is found: here one whose target assignment stays as it was at first.

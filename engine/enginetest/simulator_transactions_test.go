@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"loglab/engine"
@@ -57,6 +56,22 @@ func (s *simulation) drawTransactions(c chance) {
 	for range c.between(0, 12) {
 		s.ambushes = append(s.ambushes, s.drawAmbush(c, first))
 	}
+}
+
+// transactional lists the producers with a transactional.id.
+func (s *simulation) transactional() (list []engine.ProducerSpec) {
+	for _, p := range s.spec.Producers {
+		if p.Config.TransactionalID != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// withoutTransactions takes them out of a run that was drawn.
+func (s *simulation) withoutTransactions() {
+	s.ambushes = nil
+	s.spec.Producers = s.spec.Producers[:len(s.spec.Producers)-len(s.transactional())]
 }
 
 // drawTransactional draws one producer with its application. One of three has the transactional.id of the one before.
@@ -156,15 +171,24 @@ func (s *simulation) spring(at int) {
 // What is held up for good is an excuse: a transaction of which a partition of __transaction_state, or the partition itself,
 // has lost what had been committed stays open until an administrator ends it, as in Kafka.
 func (s *simulation) pendingTransactions(v engine.View) (why []string) {
+	lost := false
 	for _, t := range v.Transactions {
+		lost = lost || s.checker.Lost(t.Partition)
+		var wrong string
 		switch {
 		case t.Coordinator == "":
-			why = append(why, fmt.Sprintf("transactional.id %s has no coordinator", t.TransactionalID))
+			wrong = fmt.Sprintf("transactional.id %s has no coordinator", t.TransactionalID)
 		case t.Held != nil && (t.Held.State == txn.Ongoing || t.Held.State == txn.PrepareCommit || t.Held.State == txn.PrepareAbort || t.Held.PendingState != ""):
-			why = append(why, fmt.Sprintf("transactional.id %s is in state %s, pending %q", t.TransactionalID, t.Held.State, t.Held.PendingState))
+			wrong = fmt.Sprintf("transactional.id %s is in state %s, pending %q", t.TransactionalID, t.Held.State, t.Held.PendingState)
+		default:
+			continue
+		}
+		if s.checker.Lost(t.Partition) {
+			s.excuse = wrong
+		} else {
+			why = append(why, wrong)
 		}
 	}
-	lost := slices.ContainsFunc(v.TransactionStates, func(p engine.PartitionView) bool { return s.checker.Lost(p.TopicPartition) })
 	for _, list := range [][]engine.PartitionView{v.Partitions, v.Offsets, v.TransactionStates} {
 		for _, p := range list {
 			for _, r := range p.Replicas {

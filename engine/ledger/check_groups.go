@@ -261,7 +261,7 @@ func (k *Checker) checkUndone() {
 	for _, u := range k.undone {
 		p := k.of(u.tp)
 		if r, number, found := p.at(u.offset); found {
-			given, noData := r.isGiven(&r.batches[number], p.highest)
+			given, noData := r.isGiven(&r.batches[number], p.sure())
 			if noData || u.group.ReadsCommitted && !given {
 				continue
 			}

@@ -25,6 +25,8 @@ type replicaSeen struct {
 	cutTo         kafka.Offset // the log end offset after the last truncation
 	state         metadata.Partition
 	highWatermark kafka.Offset
+	lastStable    kafka.Offset
+	settled       kafka.Offset // markers below may count for its broker, wherever its high watermark is
 }
 
 // batchSeen is one batch of a log.
@@ -179,6 +181,7 @@ func (k *Checker) followSegment(p *partitionSeen, id kafka.BrokerID, was *replic
 			k.violated(OffsetsRise, p.tp, "broker %d: a batch with offsets %d to %d behind one that ends with %d", id, next.base, next.last, was.end()-1)
 		}
 		k.checkSequence(p, id, was, &next)
+		k.checkCoordinatorEpoch(p, id, was, &next)
 		was.noteSpan(&next)
 		was.batches = append(was.batches, next)
 		at += len(next.bytes)
@@ -195,7 +198,10 @@ func parseBatch(s *storage.Segment, at int) (batchSeen, error) {
 		base: b.BaseOffset, last: b.LastOffset(), segment: s.BaseOffset, at: at, bytes: s.Bytes[at : at+b.Size()], records: b.RecordsCount,
 		producer: b.ProducerID, epoch: b.ProducerEpoch, sequence: b.BaseSequence, transactional: b.Attributes.Transactional(),
 	}
-	next.marker, next.isMarker = markerOf(&b)
+	if b.Attributes.Control() { // a marker that a cleaning has emptied ends nothing
+		next.marker, next.isMarker = markerOf(&b)
+		next.transactional = next.isMarker
+	}
 	return next, nil
 }
 
@@ -209,6 +215,9 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 		if before.producer != next.producer || before.sequence < 0 {
 			continue
 		}
+		if next.transactional && next.epoch < before.epoch {
+			return // a fenced producer, which is another matter
+		}
 		if next.base < p.cleaned || before.base < p.cleaned || before.last < p.start {
 			return // batches between them may be gone, and with them what a leader knew of the producer
 		}
@@ -218,6 +227,22 @@ func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replic
 				id, next.producer, next.epoch, next.sequence, next.base, before.epoch, before.sequence, follows-1, before.base)
 		}
 		return
+	}
+}
+
+// checkCoordinatorEpoch compares a marker with the one before of the same producer in the same log.
+func (k *Checker) checkCoordinatorEpoch(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, next *batchSeen) {
+	if !next.isMarker {
+		return
+	}
+	for i := len(was.batches) - 1; i >= 0; i-- {
+		if before := &was.batches[i]; before.producer == next.producer && before.isMarker {
+			if next.marker.coordinatorEpoch < before.marker.coordinatorEpoch {
+				k.violated(CoordinatorEpochsRise, p.tp, "broker %d: the marker of producer %d at offset %d has coordinator epoch %d, after %d at offset %d",
+					id, next.producer, next.base, next.marker.coordinatorEpoch, before.marker.coordinatorEpoch, before.base)
+			}
+			return
+		}
 	}
 }
 

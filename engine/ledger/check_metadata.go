@@ -68,7 +68,10 @@ func (k *Checker) checkRole(p *partitionSeen, id kafka.BrokerID, was *replicaSee
 		k.checkEpochs(p.tp, who, &was.state, &now.State)
 		if leads && was.leads && was.state.LeaderEpoch == now.State.LeaderEpoch && now.HighWatermark < was.highWatermark {
 			k.violated(WatermarkStays, p.tp, "%s leads in epoch %d, and its high watermark fell from %d to %d", who, now.State.LeaderEpoch, was.highWatermark, now.HighWatermark)
+		} else if leads && was.leads && was.state.LeaderEpoch == now.State.LeaderEpoch && now.LastStableOffset < was.lastStable {
+			k.violated(StableBelowMark, p.tp, "%s leads in epoch %d, and its last stable offset fell from %d to %d", who, now.State.LeaderEpoch, was.lastStable, now.LastStableOffset)
 		}
 	}
-	was.open, was.leads, was.state, was.highWatermark = true, leads, now.State, now.HighWatermark
+	k.checkStable(p, id, was, now)
+	was.open, was.leads, was.state, was.highWatermark, was.lastStable = true, leads, now.State, now.HighWatermark, now.LastStableOffset
 }

@@ -28,9 +28,14 @@ type Checker struct {
 	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
 	assigned   []Assigned        // the last that was checked
 	groups     map[string]*groupSeen
-	undone     []undone                  // since the last observation
-	chosen     map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
-	divided    int32                     // partitions at that time
+	undone     []undone // since the last observation
+
+	transactions map[string]*transactionSeen
+	producers    map[kafka.ProducerID]*transactionSeen // that have or had the producer id
+	transacted   []journal.Event                       // about transactions, since the last observation
+
+	chosen  map[chosenBy]kafka.Offset // the highest place that a seek or a committed offset gave a consumer
+	divided int32                     // partitions at that time
 }
 
 // sweepEvery is how many observations pass between two looks at whole logs.
@@ -65,6 +70,8 @@ type partitionSeen struct {
 	// isUnclean says that there was an unclean election, disturbed that there was one or that a replica lost data:
 	// logs that have not met the leader yet may differ from its own below a high watermark.
 	isUnclean, disturbed bool
+	unseen               kafka.Tick // when something was appended and gone before it was seen; valid if hasUnseen
+	hasUnseen            bool
 	lost                 bool // something that was committed is not there any more, and the run excuses it
 	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
 	// the controller holds eligible since may lack it.
@@ -90,8 +97,9 @@ func (o offsets) with(from, to kafka.Offset) offsets {
 // Promises is how many outcomes the checker's feeder has gone through. It is the feeder's to keep.
 func (k *Checker) Promises() int { return k.promises }
 
-// Lost says whether a partition lost something that was committed, as a run may that elects uncleanly or loses disks.
-func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).lost }
+// Lost says whether a partition lost something that was committed, or may have: as in a run that elects uncleanly or loses
+// disks.
+func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).lost || k.of(tp).isUnclean }
 
 // Check looks at the run and says what does not hold. It is not called for two runs.
 func (k *Checker) Check(o Observation, outcomes int) []Violation {
@@ -112,6 +120,7 @@ func (k *Checker) Check(o Observation, outcomes int) []Violation {
 	k.checkPositions(&o)
 	k.checkAssignment(&o)
 	k.checkGroups(&o)
+	k.checkTransactions(&o)
 	for _, b := range k.brokers {
 		b.started = false
 	}
@@ -147,6 +156,9 @@ func (k *Checker) takeEvents(o *Observation) {
 	for ; k.events < uint64(o.Journal.Len()); k.events++ {
 		e, _ := o.Journal.At(k.events + 1)
 		k.takeUpkeep(e)
+		if len(o.Transactions) > 0 {
+			k.takeTransactionEvent(e)
+		}
 		if len(o.Groups) > 0 {
 			k.takeGroupEvent(o, e)
 		}
@@ -154,6 +166,7 @@ func (k *Checker) takeEvents(o *Observation) {
 		case journal.HighWatermarkAdvanced:
 			p := k.of(body.TopicPartition)
 			p.highest = max(p.highest, body.To)
+			p.settle(k.idOf(e.Node), body.To)
 			if _, b := k.brokerOf(e.Node); b.knows < k.changed {
 				p.thin = p.thin.with(body.From, body.To)
 			}
@@ -163,6 +176,7 @@ func (k *Checker) takeEvents(o *Observation) {
 		case journal.HighWatermarkFollowed:
 			p := k.of(body.TopicPartition)
 			p.highest = max(p.highest, body.To)
+			p.settle(k.idOf(e.Node), body.To)
 		case journal.LeadershipTaken:
 			id, _ := k.brokerOf(e.Node)
 			k.leads(k.of(body.TopicPartition), body.LeaderEpoch, id, string(e.Node))

@@ -36,6 +36,19 @@ const (
 	GroupEpochsRise     Invariant = "group-epochs-rise"       // member epochs ≤ assignment epoch ≤ group epoch, and these never fall
 )
 
+// The invariants of transactions.
+const (
+	CommittedOnly         Invariant = "committed-only"          // a reader of committed records is given those of committed transactions, all of them, and none behind one that is open
+	StableBelowMark       Invariant = "stable-below-mark"       // the last stable offset is the high watermark or the first record of an open transaction below it; a leader's never falls within its epoch
+	AllOrNothing          Invariant = "all-or-nothing"          // when a transaction is complete each of its partitions has the marker that was decided, and none has another
+	EndsAsTold            Invariant = "ends-as-told"            // a transaction ends everywhere as its producer was told
+	FencedStayOut         Invariant = "fenced-stay-out"         // a producer whose epoch is over adds no record and commits none
+	OneProducerAnEpoch    Invariant = "one-producer-an-epoch"   // no two processes with a transactional.id are given one epoch
+	TransactionsKnown     Invariant = "transactions-known"      // a leader begins no transaction of which the coordinator does not know the partition
+	TransactionStates     Invariant = "transaction-states"      // a transaction's state moves as Kafka's does
+	CoordinatorEpochsRise Invariant = "coordinator-epochs-rise" // the coordinator epoch in a producer's markers never falls in a log
+)
+
 // Violation says that an invariant does not hold.
 type Violation struct {
 	Invariant      Invariant            `json:"invariant"`

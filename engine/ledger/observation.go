@@ -22,6 +22,9 @@ type Observation struct {
 	Assignor  string
 	Assigned  []Assigned   // in the order of Group.Members
 	Groups    []GroupState // with a coordinator
+
+	Transactions   []TransactionState
+	ReadsCommitted func(consumer kafka.NodeID) bool // isolation.level is read_committed
 }
 
 // BrokerState is one broker.
@@ -43,7 +46,9 @@ type ReplicaState struct {
 	LogStartOffset kafka.Offset       // inclusive
 	HighWatermark  kafka.Offset       // exclusive
 	LogEndOffset   kafka.Offset       // exclusive
-	Attached       []Attached         // of a leader: the followers that have fetched in its epoch
+
+	LastStableOffset kafka.Offset // exclusive
+	Attached         []Attached   // of a leader: the followers that have fetched in its epoch
 }
 
 // Attached is a follower whose fetch the leader has taken: their logs agree up to where it was.

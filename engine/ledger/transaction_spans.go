@@ -30,11 +30,8 @@ type markerSeen struct {
 	coordinatorEpoch int32
 }
 
-// markerOf gives what a batch says as a marker; false: it is none.
+// markerOf gives what a control batch says as a marker; false: it is none.
 func markerOf(b *record.Batch) (markerSeen, bool) {
-	if !b.Attributes.Control() {
-		return markerSeen{}, false
-	}
 	scan := b.Scan()
 	if !scan.Next() {
 		return markerSeen{}, false
@@ -118,4 +115,19 @@ func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, fou
 		}
 	}
 	return r, number, r != nil
+}
+
+// sure is the offset below which a marker has ended a transaction for some reader.
+func (p *partitionSeen) sure() kafka.Offset {
+	sure := p.highest
+	for _, r := range p.replicas { // the order does not matter: the highest
+		sure = max(sure, r.settled)
+	}
+	return sure
+}
+
+// settle notes where the high watermark of a replica was.
+func (p *partitionSeen) settle(id kafka.BrokerID, highWatermark kafka.Offset) {
+	r := p.replicaOf(id)
+	r.settled = max(r.settled, highWatermark)
 }

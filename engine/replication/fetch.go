@@ -81,7 +81,7 @@ func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 		}
 	}
 	upTo := r.highWatermark
-	if f.Committed {
+	if f.Committed && r.config.Sabotage != sabotage.ReadsUnstable {
 		upTo = got.LastStableOffset
 	}
 	if fromFollower || r.config.Sabotage == sabotage.ReadsBeyondMark {
@@ -89,7 +89,7 @@ func (r *Replica) ReadFor(f Fetch) (Fetched, error) {
 	}
 	var err error
 	got.Read, err = r.Log.Read(f.Offset, f.MaxBytes, upTo, f.MinOneMessage)
-	if err == nil && f.Committed && !fromFollower {
+	if err == nil && f.Committed && !fromFollower && r.config.Sabotage != sabotage.AbortedUnlisted {
 		got.Aborted, err = r.Log.AbortedTransactions(f.Offset, got.Read)
 	}
 	return got, err

@@ -37,4 +37,13 @@ const (
 	ZombiesPass         Rule = "a producer that begins leaves the epoch of the one before"    // txn
 	EndAnsweredEarly    Rule = "the end of a transaction is answered before it is written"    // txn
 	CompletesEarly      Rule = "a transaction is complete before its markers are written"     // txn
+	AddsWhileEnding     Rule = "partitions are added to a transaction that is ending"         // txn
+	NoTimeouts          Rule = "a transaction that is open for too long stays open"           // txn
+	MarkerLeftOut       Rule = "the first partition of a topic gets no marker"                // broker
+	WritesUnverified    Rule = "a leader begins a transaction without asking its coordinator" // broker
+	OldEpochsAccepted   Rule = "a leader appends a batch of a fenced producer"                // storage
+	OldMarkersAccepted  Rule = "a leader appends a marker of an older coordinator"            // storage
+	EndsUnreplicated    Rule = "a marker counts before the in-sync replicas have it"          // storage
+	ReadsUnstable       Rule = "read_committed reads up to the high watermark"                // replication
+	AbortedUnlisted     Rule = "a leader lists no aborted transactions"                       // replication
 )

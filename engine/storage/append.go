@@ -91,7 +91,7 @@ func (l *Log) append(in incoming, epoch kafka.LeaderEpoch, now kafka.Timestamp) 
 	roll := l.maybeRoll(arrival{bytes: size, base: base, last: last, maxTimestamp: in.maxTimestamp}, now)
 	switch {
 	case in.marker != nil:
-		if refusal := l.producers.checkMarker(in.marker); refusal != nil {
+		if refusal := l.producers.checkMarker(in.marker); refusal != nil && !(l.config.Sabotage == sabotage.OldMarkersAccepted && refusal.Err == kerr.TransactionCoordinatorFenced) {
 			return Appended{Roll: roll}, refusal
 		}
 	case in.coordinator:
@@ -102,7 +102,7 @@ func (l *Log) append(in incoming, epoch kafka.LeaderEpoch, now kafka.Timestamp) 
 		if first := l.producers.duplicate(&in.batch); first != nil {
 			return duplicateOf(first, roll), nil
 		}
-		if refusal := l.producers.check(&in.batch); refusal != nil {
+		if refusal := l.producers.check(&in.batch); refusal != nil && !(l.config.Sabotage == sabotage.OldEpochsAccepted && refusal.Err == kerr.InvalidProducerEpoch) {
 			return Appended{Roll: roll}, refusal
 		}
 	}

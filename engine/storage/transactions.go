@@ -5,6 +5,7 @@ import (
 
 	"loglab/engine/kafka"
 	"loglab/engine/record"
+	"loglab/engine/sabotage"
 	"loglab/engine/simdisk"
 )
 
@@ -98,7 +99,7 @@ func (l *Log) LastStableOffset(highWatermark kafka.Offset) kafka.Offset {
 		}
 	}
 	for _, t := range l.producers.completed {
-		if t.LastOffset >= highWatermark {
+		if t.LastOffset >= highWatermark && l.config.Sabotage != sabotage.EndsUnreplicated {
 			stable = min(stable, max(t.FirstOffset, l.logStartOffset))
 		}
 	}

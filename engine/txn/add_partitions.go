@@ -9,6 +9,7 @@ import (
 
 	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
 )
 
@@ -166,6 +167,12 @@ func (s *step) add(id string, producer coordinator.Producer, partitions []kafka.
 	switch {
 	case t == nil:
 		return unmapped(id), false
+	case s.c.config.Sabotage == sabotage.AddsWhileEnding && t.state.prepared() && t.producer() == producer:
+		w.done, t.pending = partitionsAdded, Ongoing
+		to := t.details
+		to.state, to.partitions = Ongoing, union(t.partitions, partitions)
+		s.write(t, to, w)
+		return nil, true
 	case t.pending != "":
 		return t.changing(), false
 	}

@@ -42,7 +42,7 @@ func (s *step) endTransaction(m *simnet.Message, request *kmsg.EndTxnRequest) {
 		s.refuse(m, *r)
 		return
 	case done:
-		s.answer(m, ended(t.producer()))
+		s.answer(m, ended(m, t.producer()))
 		return
 	}
 	state, asked := PrepareAbort, "abort"
@@ -72,7 +72,7 @@ func (s *step) endTransaction(m *simnet.Message, request *kmsg.EndTxnRequest) {
 // decide writes how a transaction ends; EndTxn is answered when that is written.
 func (s *step) decide(t *transaction, to details, w pendingWrite) {
 	if s.c.config.Sabotage == sabotage.EndAnsweredEarly {
-		s.answer(w.request, ended(to.producer()))
+		s.answer(w.request, ended(w.request, to.producer()))
 		w.request = nil
 	}
 	s.write(t, to, w)
@@ -80,8 +80,11 @@ func (s *step) decide(t *transaction, to details, w pendingWrite) {
 
 // ended answers an EndTxn that has done what it asks for: with the producer id and epoch for the next transaction, which
 // only newer versions have room for.
-func ended(producer coordinator.Producer) *kmsg.EndTxnResponse {
+func ended(m *simnet.Message, producer coordinator.Producer) *kmsg.EndTxnResponse {
 	response := kmsg.NewPtrEndTxnResponse()
+	if m.Version() < newEndTxn {
+		producer = coordinator.Producer{ID: noProducerID, Epoch: noEpoch}
+	}
 	response.ProducerID, response.ProducerEpoch = int64(producer.ID), int16(producer.Epoch)
 	return response
 }

@@ -36,7 +36,11 @@ func TestOldClient(t *testing.T) {
 	r.wantCode(r.ends(p, true), "CONCURRENT_TRANSACTIONS")
 	r.pass(50)
 	r.want(CompleteCommit, 1000, 0)
-	r.wantCode(r.ends(p, true), "ok") // asked again
+	again := r.ends(p, true)
+	r.wantCode(again, "ok")
+	if answer := r.answers[again].(*kmsg.EndTxnResponse); answer.ProducerID != -1 || answer.ProducerEpoch != -1 {
+		t.Errorf("asked again it is answered with producer id %d and epoch %d, for which version 4 has no room", answer.ProducerID, answer.ProducerEpoch)
+	}
 	r.wantCode(r.ends(p, false), "INVALID_TXN_STATE")
 	r.wantCode(r.adds(p, 3), "ok")
 	r.want(Ongoing, 1000, 0)

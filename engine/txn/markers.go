@@ -24,10 +24,8 @@ func (s *step) decided(t *transaction, w pendingWrite) {
 	case w.request == nil:
 	case w.fence:
 		s.refuse(w.request, refusal{t.id, kerr.ConcurrentTransactions, "the transaction that was open is being aborted first; the producer asks again"})
-	case w.request.Version() < newEndTxn:
-		s.answer(w.request, ended(coordinator.Producer{ID: noProducerID, Epoch: noEpoch}))
 	default:
-		s.answer(w.request, ended(to.producer()))
+		s.answer(w.request, ended(w.request, to.producer()))
 	}
 	s.cause = cause
 	s.queueMarkers(t)

@@ -9,6 +9,7 @@ import (
 	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 )
 
 // NextDue is when the next timer fires; ok is false when none is set.
@@ -67,7 +68,7 @@ func checkFrom(check, interval, at kafka.Millis) kafka.Millis {
 //
 // Source: TransactionStateManager.timedOutTransactions: the time has to be over.
 func (c *Coordinator) timesOut(t *transaction) timer {
-	if t.state != Ongoing || t.timeout == math.MaxInt32 || t.epoch == lastEpoch {
+	if t.state != Ongoing || t.timeout == math.MaxInt32 || t.epoch == lastEpoch || c.config.Sabotage == sabotage.NoTimeouts {
 		return timer{}
 	}
 	over := kafka.Millis(t.start-c.config.Start) + t.timeout
