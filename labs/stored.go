@@ -1,6 +1,10 @@
 package labs
 
-import "loglab/labs/view"
+import (
+	"slices"
+
+	"loglab/labs/view"
+)
 
 // Paths of the site that pages lead to beside those of labs.
 const (
@@ -40,7 +44,8 @@ func Posted(a Address, f view.Form) view.Form {
 	if a.Site == Embeds {
 		f.Action = EmbedStorePath
 	}
-	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Path()}}, f.Hidden...)
+	f.Hidden = slices.DeleteFunc(slices.Clone(f.Hidden), func(p view.Param) bool { return p.Name == goalParam }) // what is stored is a run of the lab
+	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Fork().Path()}}, f.Hidden...)
 	return f
 }
 

@@ -33,6 +33,7 @@ type Page struct {
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
 	Twin      *Twin      // a second run; nil: there is one
+	Story     *Story     // the scenario that is told; nil: this is the lab itself
 	Limits    []Limit
 	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
 	Sizes     []Link // the same in the other sizes
