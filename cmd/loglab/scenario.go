@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"loglab/content"
+	"loglab/labs"
 	"loglab/labs/all"
 	"loglab/labs/lesson"
 	"loglab/labs/scenario"
@@ -65,12 +69,61 @@ func (c *scenarioCheckCmd) Run(std *stdio) error {
 	return nil
 }
 
+// parseScenario reads the name, the address or the file of a scenario; is is false where the text is none of them. A
+// text that says no tick means the end.
+func parseScenario(text string, heads labs.Heads) (a labs.Address, is bool, err error) {
+	before, query, hasQuery := strings.Cut(text, "?")
+	at := strings.LastIndex(before, "/scenario/")
+	_, isFile := scenario.Name(filepath.Base(before))
+	name, isName := scenario.Name(strings.TrimPrefix(before[at+1:], "scenario/") + ".yaml")
+	if !isFile && (!isName || at < 0 && strings.Contains(before, "/")) {
+		return a, false, nil
+	}
+	known, err := knownToScenarios()
+	if err != nil {
+		return a, true, err
+	}
+	var told *scenario.Scenario
+	if isFile {
+		source, err := os.ReadFile(before)
+		if err != nil {
+			return a, true, fmt.Errorf("%s: %v", before, errors.Unwrap(err))
+		}
+		if told, err = scenario.Parse(before, source, known); err != nil {
+			return a, true, err
+		}
+	} else if told, err = shippedScenario(name, known); err != nil {
+		return a, true, err
+	}
+	a, err = heads.ParseFrom(labs.StartStory(told.Story, labs.Pages), query)
+	if !hasQuery || !slices.ContainsFunc(strings.Split(query, "&"), func(p string) bool { return strings.HasPrefix(p, "t=") }) {
+		a = a.WithTick(told.End)
+	}
+	return a, true, err
+}
+
+// shippedScenario gives one of those in the binary.
+func shippedScenario(name string, known scenario.Known) (*scenario.Scenario, error) {
+	list, err := scenario.Load(content.FS, "scenarios", known)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range list {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return nil, fmt.Errorf("the scenario %q is not known: allowed are %s, a file NAME.yaml, and addresses of labs", name, strings.Join(names, ", "))
+}
+
 // knownToScenarios is what scenarios can refer to.
 func knownToScenarios() (scenario.Known, error) {
 	terms, err := lesson.LoadGlossary(content.FS)
 	if err != nil {
 		return scenario.Known{}, err
 	}
-	has := func(slug string) bool { _, ok := terms.Term(slug); return ok }
+	has := func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }
 	return scenario.Known{Labs: all.Labs(), Term: has}, nil
 }

@@ -43,3 +43,21 @@ func TestScenarioCheck(t *testing.T) {
 	}
 	checkBadInput(t, runWith(nil, "scenario", "check", filepath.Join(dir, "nowhere.yaml")), "no such file")
 }
+
+// A scenario runs to its end by its name, its address and its file.
+func TestRunScenario(t *testing.T) {
+	const file = "../../content/scenarios/acks-1-leader-dies.yaml"
+	want := runWith(nil, "run", "acks-1-leader-dies")
+	if want.code != exitOK || !strings.Contains(want.out, "state at tick 74") || !strings.Contains(want.out, "lost=2") {
+		t.Errorf("status %d: %s", want.code, want.err)
+	}
+	for _, text := range []string{file, "/scenario/acks-1-leader-dies", "http://localhost:8080/scenario/acks-1-leader-dies?v=1&guess=lost:3", "/embed/scenario/acks-1-leader-dies?v=1&t=74"} {
+		if got := runWith(nil, "run", text); got != want {
+			t.Errorf("%s: status %d, %s", text, got.code, got.err)
+		}
+	}
+	checkBadInput(t, runWith(nil, "run", "acks-9"), "allowed are acks-1-leader-dies")
+	checkBadInput(t, runWith(nil, "run", "nowhere/nothing.yaml"), "no such file")
+	checkBadInput(t, runWith(nil, "run", "/scenario/acks-1-leader-dies?v=1&do=1:kill+b1"), "an address of the lab")
+	checkBadInput(t, runWith(nil, "serve", "--addr", "127.0.0.1:0", "--scenarios", "/nowhere"), "--scenarios /nowhere: no such file")
+}

@@ -1,5 +1,10 @@
 package scenario
 
+import (
+	"reflect"
+	"strings"
+)
+
 // File is a scenario as its author writes it. The tags are what the reader (decode.go) and the JSON Schema
 // (schema.go) go by: the name of a field, whether it has to be there, its bounds, and what it is for.
 type File struct {
@@ -108,4 +113,10 @@ type Text struct {
 type TextPart struct {
 	Words string
 	Ask   *Expression
+}
+
+// Groups lists the headings of scenarios in their order.
+func Groups() []string {
+	f, _ := reflect.TypeFor[File]().FieldByName("Group")
+	return strings.Split(f.Tag.Get("oneof"), "|")
 }

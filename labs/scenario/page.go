@@ -78,13 +78,14 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 	}
 	p.Goal = s.Summary
 	p.Settings, p.Actions, p.Transport.Next = nil, view.Actions{}, view.Link{}
+	p.Transport.Step.Primary = false // the next stop is
 	p.Transport.Marks = s.marks(a, p.Transport.Marks)
 	t.Said = paragraphs(o.Said[s.saidAt(a.T)])
 	t.Parts = s.partLinks(a)
 	t.Ask = s.ask(a, o)
 	t.Where, t.Back, t.On = s.stopLinks(a)
-	for _, slug := range s.Terms {
-		t.Terms = append(t.Terms, view.Link{Text: strings.ReplaceAll(slug, "-", " "), Href: "/glossary/" + slug})
+	for i, slug := range s.Terms {
+		t.Terms = append(t.Terms, view.Link{Text: s.titles[i], Href: "/glossary/" + slug})
 	}
 }
 
@@ -173,7 +174,7 @@ func (s *Scenario) to(a labs.Address, tick int) labs.Address {
 	return to
 }
 
-// marks are those of the lab at which something is done, with the stops between them.
+// marks are those of the lab; they lead to stops.
 func (s *Scenario) marks(a labs.Address, marks []view.Mark) []view.Mark {
 	for i := range marks {
 		marks[i].Link.Href = s.to(a, marks[i].Tick).String()
@@ -230,10 +231,9 @@ func (s *Scenario) goalOf(f labs.Frame) *view.Goal {
 		return &view.Goal{Text: s.Goal.Text, Link: view.Link{ID: "try", Text: "Bring it about yourself", Href: to.String(), Go: "push"}}
 	}
 	back := labs.StartStory(s.Story, a.Site).WithTheme(a.Theme).WithSize(a.Size)
-	g := &view.Goal{Text: s.Goal.Text, Hint: s.Goal.Hint, Link: view.Link{ID: "story", Text: "Back to the story", Href: back.String(), Go: "push"}}
-	state, err := stateOf(a, f.Cluster)
-	if err == nil {
-		g.Reached, err = s.Goal.Reached.holds(state)
+	g := &view.Goal{Text: s.Goal.Text, Hint: s.Goal.Hint, Link: view.Link{ID: "to-story", Text: "Back to the story", Href: back.String(), Go: "push"}}
+	if state, err := stateOf(a, f.Cluster); err == nil {
+		g.Reached, _ = s.Goal.Reached.holds(state) // an error names what this run does not have: it is not reached
 	}
 	given := 0
 	for _, do := range a.Do {
@@ -241,13 +241,9 @@ func (s *Scenario) goalOf(f labs.Frame) *view.Goal {
 			given++
 		}
 	}
-	switch {
-	case err != nil: // it names what this run does not have
-		g.State = fmt.Sprintf("Not reached at tick %d.", a.T)
-	case g.Reached:
+	g.State = fmt.Sprintf("Not reached at tick %d, with %s so far.", a.T, kafka.Count(given, "command"))
+	if g.Reached {
 		g.State = fmt.Sprintf("Reached at tick %d, with %s. The fewest known: %d.", a.T, kafka.Count(given, "command"), s.Goal.Fewest)
-	default:
-		g.State = fmt.Sprintf("Not reached at tick %d, with %s so far.", a.T, kafka.Count(given, "command"))
 	}
 	return g
 }

@@ -27,6 +27,7 @@ type Scenario struct {
 	run      labs.Address // the lab's own address of it, at tick 0
 	goal     labs.Address // where its goal begins; without a goal the zero Address
 	stops    []int        // ticks, ascending
+	titles   []string     // of the terms
 	shows    []target     // by index in Say: what the inspector shows
 
 	// outcome runs it once, when a page first needs an answer.
@@ -39,7 +40,7 @@ type target struct{ own, twin labs.Target }
 // Known is what a scenario can refer to.
 type Known struct {
 	Labs []*labs.Lab
-	Term func(slug string) bool // of the glossary; nil: terms are not looked at
+	Term func(slug string) (title string, ok bool) // of the glossary; nil: terms are not looked at
 }
 
 // maxStops bounds how many stops lead to the point of a scenario.
@@ -91,9 +92,14 @@ type checker struct {
 
 func (c *checker) check(known Known) {
 	for _, slug := range c.Terms {
-		if known.Term != nil && !known.Term(slug) {
+		title, ok := strings.ReplaceAll(slug, "-", " "), true
+		if known.Term != nil {
+			title, ok = known.Term(slug)
+		}
+		if !ok {
 			c.refuse(c.File.Line, "terms has %s: the glossary has no such term", shown(slug))
 		}
+		c.titles = append(c.titles, title)
 	}
 	at := slices.IndexFunc(known.Labs, func(l *labs.Lab) bool { return l.Name == c.Lab })
 	if at < 0 {

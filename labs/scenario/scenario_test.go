@@ -31,7 +31,7 @@ func known(t testing.TB) scenario.Known {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Known{Labs: all.Labs(), Term: func(slug string) bool { _, ok := terms.Term(slug); return ok }}
+	return scenario.Known{Labs: all.Labs(), Term: func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }}
 }
 
 // Every shipped scenario runs, and what it says holds: expectations, answers, and the solution of its goal.
