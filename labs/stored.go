@@ -10,7 +10,7 @@ import (
 const (
 	StorePath      = "/store"       // takes forms and files that may be too long for an address
 	EmbedStorePath = "/embed/store" // the same for a frame in another site's page, which shows what is wrong in place
-	FilePrefix     = "/file"        // before the path of a lab: the address as a file
+	FilePrefix     = "/file"        // before the path of a lab: the address as a file; before /scenario and that path: as a scenario
 	DiskPrefix     = "/disk"        // before the path of a lab: files of its disk, see DiskPath
 )
 
@@ -22,6 +22,15 @@ func DiskPath(a Address, name string) string {
 		name = "/" + name
 	}
 	return DiskPrefix + name + a.String()
+}
+
+// saveLink leads to the run so far as a scenario, once something was done; nil: nothing was, or the frame stands in
+// another site's page.
+func saveLink(a Address) *view.Link {
+	if len(a.Do) == 0 || a.Site == Embeds {
+		return nil
+	}
+	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run up to this tick, as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}
 }
 
 // kept tells that only this server can open the address, and offers a file that every server can.

@@ -39,6 +39,7 @@ func (s *Site) routes() chi.Router {
 	r.Post(labs.StorePath, s.handle(s.post))
 	r.With(shared).Post(labs.EmbedStorePath, s.handle(s.post))
 	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
+	r.Get(labs.FilePrefix+"/scenario/lab/{name}", s.handle(s.saveScenario))
 	r.Get(labs.DiskPrefix+"/lab/{name}", s.handle(s.disk))
 	r.Get(labs.DiskPrefix+"/{file}/lab/{name}", s.handle(s.disk))
 	r.Post(uploads.FormPath, s.handle(s.upload))

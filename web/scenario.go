@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 
@@ -70,6 +71,36 @@ func wrongScenario(err error) error {
 		p.Facts = append(p.Facts, page.Fact{Name: fmt.Sprintf("%s:%d", one.File, one.Line), Value: one.Text})
 	}
 	return problem{p}
+}
+
+// saveScenario answers with the run of a lab's address as a scenario file.
+func (s *Site) saveScenario(w http.ResponseWriter, r *http.Request) error {
+	address, release, err := s.addressOf(r, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	defer release()
+	leave, err := enter(r.Context(), s.copies) // each replays its run
+	if err != nil {
+		return err
+	}
+	defer leave()
+	text, err := scenario.Save(address, knownToScenarios(s.glossary))
+	var problems scenario.Problems
+	switch {
+	case errors.As(err, &problems):
+		p := page.Problem{Status: http.StatusUnprocessableEntity, Title: "This run is too long for a scenario", Text: "The run itself is right; its link keeps it."}
+		for _, one := range problems {
+			p.Facts = append(p.Facts, page.Fact{Name: "What", Value: one.Text})
+		}
+		return inFrame(address, problem{p})
+	case err != nil:
+		return inFrame(address, err)
+	}
+	return attach(w, scenario.SavedName(address), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }
 
 func noSuchScenario(name string) error {

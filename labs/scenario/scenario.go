@@ -43,9 +43,6 @@ type Known struct {
 	Term func(slug string) (title string, ok bool) // of the glossary; nil: terms are not looked at
 }
 
-// maxStops bounds how many stops lead to the point of a scenario.
-const maxStops = 25
-
 // nameForm is the form of names in addresses.
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
@@ -113,9 +110,6 @@ func (c *checker) check(known Known) {
 	c.lab = known.Labs[at]
 	c.checkOrder()
 	c.checkQuestions()
-	if stops := stopsOf(&c.File); len(stops) > maxStops {
-		c.refuse(c.File.Line, "it has %d stops, ticks with a command or at which something is said, asked or decided: at most %d are allowed", len(stops), maxStops)
-	}
 	c.makeRun()
 	c.makeGoal()
 	if len(c.problems) == 0 {

@@ -47,6 +47,9 @@ func TestShippedScenarios(t *testing.T) {
 			if err := s.Check("scenarios/" + s.Name + ".yaml"); err != nil {
 				t.Error(err)
 			}
+			if s.Stops() > 25 {
+				t.Errorf("it has %d stops to its point, at most 25 are wanted", s.Stops())
+			}
 			if len(s.Expect) == 0 {
 				t.Error("it expects nothing")
 			}

@@ -175,6 +175,7 @@ type Actions struct {
 	Forms     []Form
 	Given     []Given // the commands of the address, in order
 	More      string  // commands not listed, in words; empty: all are
+	Save      *Link   // the run as a scenario for its author; nil: none
 }
 
 // ActionGroup is the commands for one node, or for one thing.
