@@ -2,7 +2,7 @@ package content
 
 import "embed"
 
-// FS holds the directory glossary.
+// FS holds the directories glossary and scenarios.
 //
-//go:embed glossary
+//go:embed glossary scenarios
 var FS embed.FS

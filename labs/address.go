@@ -57,6 +57,9 @@ type Address struct {
 	Size    string    // "" or "projector"
 	Still   bool      // a picture and nothing that can be operated
 	Chrome  string    // "" or "minimal": transport, picture and reading
+	Story   *Story    // the scenario that is told; nil: this is the lab's own address
+	Trying  bool      // the goal of Story is to be reached by a run of one's own
+	Guesses []Guess   // at questions of Story, in their order
 
 	head     *head        // the stored head that the address needs; nil: none
 	run      []view.Param // the parameters that decide the run, canonical: see spell
@@ -109,14 +112,19 @@ func Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 
 // Parse reads a query. The error is an [*AddressError], a [*LongError], a [*MissingError] or that of h.
 func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
+	return h.ParseFrom(Start(lab, site), rawQuery)
+}
+
+// ParseFrom reads a query of a lab or a scenario that begins at start. Errors are those of [Heads.Parse].
+func (h Heads) ParseFrom(start Address, rawQuery string) (Address, error) {
 	if len(rawQuery) > MaxQuery {
-		return Start(lab, site), &AddressError{"address", fmt.Sprintf("%d bytes long after the question mark", len(rawQuery)), fmt.Sprintf("at most %d are allowed", MaxQuery)}
+		return start, &AddressError{"address", fmt.Sprintf("%d bytes long after the question mark", len(rawQuery)), fmt.Sprintf("at most %d are allowed", MaxQuery)}
 	}
 	params, err := QueryParams(rawQuery)
 	if err != nil {
-		return Start(lab, site), err
+		return start, err
 	}
-	a, err := h.Read(lab, site, params)
+	a, err := h.readFrom(start, params)
 	if err == nil && a.TooLong() {
 		err = &LongError{a}
 	}
@@ -126,11 +134,19 @@ func (h Heads) Parse(lab *Lab, site Site, rawQuery string) (Address, error) {
 // Read makes the address of parameters in any order. It may be too long for a link. The error is an
 // [*AddressError], a [*MissingError] or that of h.
 func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
-	a := Start(lab, site)
-	params = joinCommand(joinTargets(params))
+	return h.readFrom(Start(lab, site), params)
+}
+
+func (h Heads) readFrom(start Address, params []view.Param) (Address, error) {
+	a := start.start(params)
+	a.Values.text = slices.Clone(a.Values.text) // a story's are shared
+	params = joinCommand(joinValues(joinValues(params, "at"), "guess"))
 	once := map[string]string{}
 	for _, p := range params {
-		if _, twice := once[p.Name]; twice && p.Name != "do" && slices.Contains(a.names(), p.Name) { // else set says that there is no such parameter
+		if err := a.checkName(p.Name); err != nil {
+			return a, err
+		}
+		if _, twice := once[p.Name]; twice && p.Name != "do" && p.Name != "guess" && slices.Contains(a.names(), p.Name) { // else set says that there is no such parameter
 			return a, refuse(p.Name, p.Value, "it is there twice; once is allowed")
 		}
 		once[p.Name] = p.Value
@@ -157,15 +173,14 @@ func (h Heads) Read(lab *Lab, site Site, params []view.Param) (Address, error) {
 	return a, nil
 }
 
-// joinTargets makes one of two parameters "at" of which the first breaks off at a colon, as a form sends
+// joinValues makes one of two parameters of a name of which the first breaks off at a colon, as a form sends
 // them: at=find:orders-0:&at=17.
-func joinTargets(params []view.Param) []view.Param {
-	isTarget := func(p view.Param) bool { return p.Name == "at" }
-	first := slices.IndexFunc(params, isTarget)
-	if first < 0 || !strings.HasSuffix(params[first].Value, ":") {
+func joinValues(params []view.Param, name string) []view.Param {
+	first := slices.IndexFunc(params, func(p view.Param) bool { return p.Name == name && strings.HasSuffix(p.Value, ":") })
+	if first < 0 {
 		return params
 	}
-	second := slices.IndexFunc(params[first+1:], isTarget)
+	second := slices.IndexFunc(params[first+1:], func(p view.Param) bool { return p.Name == name })
 	if second < 0 {
 		return params
 	}
@@ -244,6 +259,8 @@ func (a *Address) set(name, value string) error {
 		return setChoice(&a.Pace, name, value, paces)
 	case "range", "theme", "size", "still", "chrome":
 		return a.setShown(name, value)
+	case "guess", goalParam:
+		return a.setStory(name, value)
 	default:
 		return &AddressError{"parameter " + strconv.Quote(name), "not known here", "allowed are " + strings.Join(a.names(), ", ")}
 	}
@@ -255,6 +272,9 @@ var paces = []int{1, 2, 5, 10}
 
 // names lists the parameters of the lab, in canonical order.
 func (a *Address) names() []string {
+	if a.told() {
+		return storyNames()
+	}
 	names := append([]string{"v", "from"}, NamesOf(a.Lab.Settings)...)
 	return append(names, "seed", "without", "do", "z", "t", nextParam, "range", "horizon", "vs", besideParam, "at", "why", "pace", "theme", "size", "still", "chrome")
 }
@@ -325,11 +345,14 @@ func (a Address) frameParams() []view.Param {
 	add("t", strconv.Itoa(a.T), "0")
 	add("range", a.Range.String(), "")
 	if a.Range == (Range{}) { // else it is the range's end
-		add("horizon", strconv.Itoa(a.Horizon), strconv.Itoa(a.Lab.Horizon))
+		add("horizon", strconv.Itoa(a.Horizon), strconv.Itoa(a.standardHorizon()))
 	}
-	add("vs", a.twinText(), "")
+	if !a.told() {
+		add("vs", a.twinText(), "")
+	}
 	add("at", a.atText(), "")
 	add("why", a.whyText(), "0")
+	params = append(params, a.storyParams()...)
 	add("pace", strconv.Itoa(a.Pace), strconv.Itoa(defaultPace))
 	add("theme", a.Theme, "")
 	add("size", a.Size, "")
@@ -374,9 +397,6 @@ func queryText(params []view.Param) string {
 	}
 	return b.String()
 }
-
-// Path gives the path of the lab.
-func (a Address) Path() string { return string(a.Site) + a.Lab.Name }
 
 // String gives the canonical address: path and query.
 func (a Address) String() string { return a.Path() + "?" + a.Query() }

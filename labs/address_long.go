@@ -109,8 +109,15 @@ func (a *Address) spell() {
 	if a.mirrored {
 		own := a.other()
 		own.spell()
-		a.head, a.run = own.head, own.run
+		a.head, a.run, a.Story, a.Trying, a.Guesses = own.head, own.run, own.Story, own.Trying, own.Guesses
 		return
+	}
+	if a.told() {
+		if a.tells() {
+			a.head, a.run = nil, []view.Param{{Name: "v", Value: strconv.Itoa(Version)}}
+			return
+		}
+		a.leave()
 	}
 	settings := a.settingsBeyond(start(a.Lab))
 	if a.head == nil || queryBytes(settings, MaxRun) <= MaxRun {

@@ -113,7 +113,7 @@ func (a Address) WithSize(size string) Address {
 // Whole gives the same frame on the lab's own page, with all of its controls and every tick.
 func (a Address) Whole() Address {
 	if a.Range != (Range{}) {
-		a.Range, a.Horizon = Range{}, max(a.Lab.Horizon, a.Range.To)
+		a.Range, a.Horizon = Range{}, max(a.standardHorizon(), a.Range.To)
 	}
 	a.Site, a.Still, a.Chrome = Pages, false, ""
 	return a

@@ -26,6 +26,7 @@ func newPage(f Frame) *view.Page {
 	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}
 	p.Actions.Given, p.Actions.More = given(a)
+	p.Actions.Save = saveLink(a)
 	fill(f, p)
 	return p
 }

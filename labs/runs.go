@@ -115,6 +115,9 @@ func (r *Runs) Stats() Stats {
 // [*LimitError], a [*BrokenError] or [ErrBusy].
 func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	key := a.String()
+	if a.Story != nil {
+		key += "\n" + a.Story.Revision // its file may have changed
+	}
 	r.mu.Lock()
 	if p, ok := r.pages.get(key); ok {
 		r.stats.PageHits++
@@ -160,14 +163,24 @@ func (r *Runs) buildPage(a Address, c, twin *engine.Cluster) (p *view.Page, err 
 	defer broken(a, &err)
 	own := Frame{Address: a, Cluster: c, View: c.View()}
 	if twin == nil {
-		return newPage(own), nil
+		p = newPage(own)
+		tell(own, p)
+		return p, nil
 	}
 	pair := pairPoints{points(a), points(a.other())}
 	p = newPair(own, Frame{Address: a.other(), Cluster: twin, View: twin.View()}, r.knownSame(pair, a.T))
 	if len(p.Twin.By[0]) == 0 {
 		r.keepSame(pair.at(a.T), uint64(c.Journal().Len()))
 	}
+	tell(own, p)
 	return p, nil
+}
+
+// tell adds the story of an address to its page.
+func tell(f Frame, p *view.Page) {
+	if f.Address.Story != nil {
+		f.Address.Story.Tell(f, p)
+	}
 }
 
 // broken turns a panic into a BrokenError.

@@ -1,12 +1,16 @@
 package labs
 
-import "loglab/labs/view"
+import (
+	"slices"
+
+	"loglab/labs/view"
+)
 
 // Paths of the site that pages lead to beside those of labs.
 const (
 	StorePath      = "/store"       // takes forms and files that may be too long for an address
 	EmbedStorePath = "/embed/store" // the same for a frame in another site's page, which shows what is wrong in place
-	FilePrefix     = "/file"        // before the path of a lab: the address as a file
+	FilePrefix     = "/file"        // before the path of a lab: the address as a file; before /scenario and that path: as a scenario
 	DiskPrefix     = "/disk"        // before the path of a lab: files of its disk, see DiskPath
 )
 
@@ -18,6 +22,15 @@ func DiskPath(a Address, name string) string {
 		name = "/" + name
 	}
 	return DiskPrefix + name + a.String()
+}
+
+// saveLink leads to the run so far as a scenario, once something was done; nil: nothing was, or the frame stands in
+// another site's page.
+func saveLink(a Address) *view.Link {
+	if len(a.Do) == 0 || a.Site == Embeds {
+		return nil
+	}
+	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run up to this tick, as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}
 }
 
 // kept tells that only this server can open the address, and offers a file that every server can.
@@ -40,7 +53,8 @@ func Posted(a Address, f view.Form) view.Form {
 	if a.Site == Embeds {
 		f.Action = EmbedStorePath
 	}
-	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Path()}}, f.Hidden...)
+	f.Hidden = slices.DeleteFunc(slices.Clone(f.Hidden), func(p view.Param) bool { return p.Name == goalParam }) // what is stored is a run of the lab
+	f.Hidden = append([]view.Param{{Name: PathParam, Value: a.Fork().Path()}}, f.Hidden...)
 	return f
 }
 

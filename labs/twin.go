@@ -162,6 +162,9 @@ func (a Address) other() Address {
 	return o // what is written of both is the same
 }
 
+// Other gives the address of the second run as its frame has it.
+func (a Address) Other() Address { return a.other() }
+
 // own gives the address as its own run's frame has it.
 func (a Address) own() Address {
 	if a.mirrored {

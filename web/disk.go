@@ -29,7 +29,7 @@ func (s *Site) disk(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	c, err := s.runs.Cluster(r.Context(), address)
 	if err != nil {
-		return inLab(address.Lab, err)
+		return inFrame(address, err)
 	}
 	name, list := address.Lab.Disk(c)
 	d := files.Of(name, list)

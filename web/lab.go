@@ -16,7 +16,7 @@ import (
 	"loglab/web/page"
 )
 
-// lab answers with the page of a lab at its canonical address.
+// lab answers with the page of a lab, or of a scenario, at its canonical address.
 func (s *Site) lab(w http.ResponseWriter, r *http.Request) error {
 	address, release, err := s.addressOf(r, r.URL.RawQuery)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Site) answerFrame(w http.ResponseWriter, r *http.Request, of func(*view
 func (s *Site) writeFrame(w http.ResponseWriter, r *http.Request, address labs.Address, draw func(*view.Page) templ.Component) error {
 	p, err := s.page(r.Context(), address)
 	if err != nil {
-		return inLab(address.Lab, err)
+		return inFrame(address, err)
 	}
 	return writeHTML(w, r, http.StatusOK, draw(p))
 }
@@ -75,26 +75,44 @@ func (s *Site) page(ctx context.Context, address labs.Address) (*view.Page, erro
 	return p, err
 }
 
-// addressOf reads the address of a lab from the path of a request and a query. It is the one place that
-// knows under which path a lab lives. Without an error the caller calls release when it needs the address
-// no longer.
+// addressOf reads the address of a lab or a scenario from the path of a request and a query. It is the one place that
+// knows under which path they live. Without an error the caller calls release when it needs the address no longer.
 func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release func(), err error) {
-	site := siteOf(r)
-	lab, ok := all.ByName(chi.URLParam(r, "name"))
-	if !ok {
-		return a, nil, noSuchLab(site, chi.URLParam(r, "name"))
+	start, err := s.startOf(r)
+	if err != nil {
+		return a, nil, err
 	}
 	heads, release := s.heads(r.Context())
-	if a, err = heads.Parse(lab, site, query); err != nil {
+	if a, err = heads.ParseFrom(start, query); err != nil {
 		release()
-		return a, release, inLab(lab, err)
+		return a, release, inFrame(start, err)
 	}
 	if a.AsksNext() {
 		if a, err = s.runs.Next(r.Context(), a); err != nil {
 			release()
 		}
 	}
-	return a, release, inLab(lab, err)
+	return a, release, inFrame(start, err)
+}
+
+// startOf gives the address at which the lab or the scenario of a request begins.
+func (s *Site) startOf(r *http.Request) (a labs.Address, err error) {
+	site := siteOf(r)
+	if name := chi.URLParam(r, "story"); name != "" {
+		told, err := s.scenarios.ByName(name)
+		switch {
+		case err != nil:
+			return a, wrongScenario(err)
+		case told == nil:
+			return a, noSuchScenario(name)
+		}
+		return labs.StartStory(told.Story, site), nil
+	}
+	lab, ok := all.ByName(chi.URLParam(r, "name"))
+	if !ok {
+		return a, noSuchLab(site, chi.URLParam(r, "name"))
+	}
+	return labs.Start(lab, site), nil
 }
 
 // siteOf says whether a request is for a page of its own or for a frame in another site's page.

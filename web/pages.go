@@ -59,7 +59,8 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request) error {
 	for _, lab := range all.Labs() {
 		cards = append(cards, page.Card{Href: labs.Start(lab, labs.Pages).String(), Title: lab.Title, Goal: lab.Goal, Summary: lab.Summary})
 	}
-	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards))
+	groups, wrong := s.storyGroups()
+	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards, groups, wrong))
 }
 
 func (s *Site) glossaryIndex(w http.ResponseWriter, r *http.Request) error {

@@ -25,7 +25,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	releaseHead() // streams have a bound of their own
 	release, ok := s.streams.admit(clientOf(r))
 	if !ok {
-		return inLab(address.Lab, errStreams)
+		return inFrame(address, errStreams)
 	}
 	defer release()
 
@@ -36,7 +36,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	end := max(address.Horizon, address.T)
 	event, err := s.event(ctx, address, has)
 	if err != nil {
-		return inLab(address.Lab, err) // no byte was sent: it is still an error page
+		return inFrame(address, err) // no byte was sent: it is still an error page
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")

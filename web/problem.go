@@ -59,10 +59,11 @@ type problem struct{ page.Problem }
 
 func (p problem) Error() string { return p.Title + ": " + p.Text }
 
-// labError is an error in a lab, so that its page can lead back to the lab's start.
+// labError is an error in a lab or a scenario, so that its page can lead back to the start.
 type labError struct {
-	lab *labs.Lab
-	err error
+	lab   *labs.Lab
+	story *labs.Story // nil: it is in the lab itself
+	err   error
 }
 
 func (e *labError) Error() string { return e.lab.Name + ": " + e.err.Error() }
@@ -72,7 +73,23 @@ func inLab(lab *labs.Lab, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &labError{lab, err}
+	return &labError{lab, nil, err}
+}
+
+// inFrame is inLab for an address that may be that of a scenario.
+func inFrame(a labs.Address, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &labError{a.Lab, a.Story, err}
+}
+
+// back leads to the start.
+func (e *labError) back(site labs.Site) page.Way {
+	if e.story != nil {
+		return page.Way{Href: labs.StartStory(e.story, site).Path(), Text: e.story.Title + ", from its start"}
+	}
+	return page.Way{Href: string(site) + e.lab.Name, Text: e.lab.Title + ", from its start"}
 }
 
 // errStreams says that there are too many streams.
@@ -86,7 +103,7 @@ func problemOf(site labs.Site, err error) page.Problem {
 	p := describe(site, err)
 	var in *labError
 	if errors.As(err, &in) {
-		p.Links = append(p.Links, page.Way{Href: string(site) + in.lab.Name, Text: in.lab.Title + ", from its start"})
+		p.Links = append(p.Links, in.back(site))
 	}
 	p.Links = append(p.Links, page.Way{Href: "/", Text: "All labs"})
 	return p

@@ -31,12 +31,15 @@ func (s *Site) routes() chi.Router {
 	r.Get(page.PreviewPath("{name}"), s.handle(s.preview))
 
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
-	r.Get("/play/lab/{name}", s.handle(s.play))
-	r.With(shared).Get("/play/embed/lab/{name}", s.handle(s.play))
+	for _, frames := range framed {
+		r.Get("/play/"+frames, s.handle(s.play))
+		r.With(shared).Get("/play/embed/"+frames, s.handle(s.play))
+	}
 
 	r.Post(labs.StorePath, s.handle(s.post))
 	r.With(shared).Post(labs.EmbedStorePath, s.handle(s.post))
 	r.Get(labs.FilePrefix+"/lab/{name}", s.handle(s.download))
+	r.Get(labs.FilePrefix+"/scenario/lab/{name}", s.handle(s.saveScenario))
 	r.Get(labs.DiskPrefix+"/lab/{name}", s.handle(s.disk))
 	r.Get(labs.DiskPrefix+"/{file}/lab/{name}", s.handle(s.disk))
 	r.Post(uploads.FormPath, s.handle(s.upload))
@@ -46,21 +49,28 @@ func (s *Site) routes() chi.Router {
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(gzipLevel, "text/html"))
 		r.Get("/", s.handle(s.home))
-		r.Get("/lab/{name}", s.handle(s.lab))
-		r.Get("/frame/lab/{name}", s.handle(s.frame))
-		r.With(shared).Get("/embed/lab/{name}", s.handle(s.lab))
-		r.With(shared).Get("/frame/embed/lab/{name}", s.handle(s.frame))
-		r.With(shared).Get("/frame/play/embed/lab/{name}", s.handle(s.playedFrame))
+		for _, frames := range framed {
+			r.Get("/"+frames, s.handle(s.lab))
+			r.Get("/frame/"+frames, s.handle(s.frame))
+			r.With(shared).Get("/embed/"+frames, s.handle(s.lab))
+			r.With(shared).Get("/frame/embed/"+frames, s.handle(s.frame))
+			r.With(shared).Get("/frame/play/embed/"+frames, s.handle(s.playedFrame))
+		}
 		r.Get(uploads.FormPath, s.handle(s.uploadForm))
 		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get("/glossary", s.handle(s.glossaryIndex))
 		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
 	})
-	for _, path := range []string{"/embed/lab/{name}", "/frame/embed/lab/{name}", "/frame/play/embed/lab/{name}", "/play/embed/lab/{name}"} {
-		r.With(shared).Options(path, preflight)
+	for _, frames := range framed {
+		for _, before := range []string{"/embed/", "/frame/embed/", "/frame/play/embed/", "/play/embed/"} {
+			r.With(shared).Options(before+frames, preflight)
+		}
 	}
 	return r
 }
+
+// framed are the paths of pages that are made of frames: a lab, and a scenario in one.
+var framed = []string{"lab/{name}", "scenario/{story}"}
 
 // gzipLevel saves 2 % against level 5 and still takes a fraction of a millisecond a frame.
 const gzipLevel = 7

@@ -12,6 +12,7 @@ import (
 	"loglab/content"
 	"loglab/labs"
 	"loglab/labs/lesson"
+	"loglab/labs/scenario"
 	"loglab/labs/store"
 	"loglab/static"
 	"loglab/web/page"
@@ -22,17 +23,18 @@ const cacheBytes = 256 << 20
 
 // Site is the whole site. Make one with [New]; it is safe for concurrent use.
 type Site struct {
-	runs     *labs.Runs
-	glossary lesson.Glossary
-	files    *static.Files
-	assets   page.Assets
-	streams  *streams
-	store    *store.Store
-	posts    gate // forms that are being read
-	fromHead gate // requests that hold a stored head
-	metrics  *metrics
-	previews sync.Map // the picture of a lab, by its name
-	log      *slog.Logger
+	runs      *labs.Runs
+	glossary  lesson.Glossary
+	scenarios *scenario.Library
+	files     *static.Files
+	assets    page.Assets
+	streams   *streams
+	store     *store.Store
+	posts     gate // forms that are being read
+	fromHead  gate // requests that hold a stored head
+	metrics   *metrics
+	previews  sync.Map // the picture of a lab, by its name
+	log       *slog.Logger
 
 	uploads   gate // readers' files that are being sent
 	fileViews gate // that are being taken apart
@@ -46,14 +48,24 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := knownToScenarios(glossary)
+	shipped, err := scenario.Load(content.FS, "scenarios", known)
+	if err != nil {
+		return nil, err
+	}
+	scenarios, err := scenario.NewLibrary(shipped, "", known, log)
+	if err != nil {
+		return nil, err
+	}
 	files, err := static.New()
 	if err != nil {
 		return nil, err
 	}
 	s := &Site{
-		runs:     labs.NewRuns(cacheBytes),
-		glossary: glossary,
-		files:    files,
+		runs:      labs.NewRuns(cacheBytes),
+		glossary:  glossary,
+		scenarios: scenarios,
+		files:     files,
 		assets: page.Assets{
 			Style:    files.Path("lab.css"),
 			Script:   files.Path("lab.js"),

@@ -213,7 +213,7 @@ func TestTheSetUpOfARunIsSentOnce(t *testing.T) {
 	if name == "" || !strings.Contains(textOf(elementByID(t, whole, "set-up")), "Topic and group") {
 		t.Fatal("the frame has no set-up with a name")
 	}
-	kept := regexp.MustCompile(`(?s)<div id="(ready-runs|set-up)" class="kept".*?(<section class="panel" id="actions"|<div class="stage")`)
+	kept := regexp.MustCompile(`(?s)<div id="(ready-runs|set-up)" class="of-run".*?(<section class="panel" id="actions"|<div class="stage")`)
 	rest := func(frame string) string { return kept.ReplaceAllString(frame, "$1$2") }
 	for _, target := range []string{"&t=7&has=" + name, "&has=" + name + "&t=7&datastar=%7B%7D"} {
 		without := ask(s, "GET", "/frame"+start+target).Body.String()

@@ -20,6 +20,7 @@ type cli struct {
 	Run       runCmd       `cmd:"" help:"Replay an address without a browser: the journal, then the state."`
 	Partition partitionCmd `cmd:"" help:"Show which partition a key goes to, as each client family does it."`
 	Assign    assignCmd    `cmd:"" help:"Assign the partitions of a consumer group to its members."`
+	Scenario  scenarioCmd  `cmd:"" help:"For authors of scenarios."`
 	Dump      dumpCmd      `cmd:"" help:"Take a segment file apart, ours or a real broker's."`
 }
 

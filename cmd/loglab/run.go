@@ -18,8 +18,8 @@ import (
 
 // runCmd replays an address without a browser: the journal, then the state.
 type runCmd struct {
-	Address string  `arg:"" help:"Address of a lab, as the browser shows it: /lab/partitions?v=1&t=12, with or without the server in front."`
-	Ticks   *int    `help:"Run to this tick instead of the address's t, from 0 to 20000."`
+	Address string  `arg:"" help:"Address of a lab, as the browser shows it: /lab/partitions?v=1&t=12, with or without the server in front. Or a scenario: its name, its address, or its file NAME.yaml."`
+	Ticks   *int    `help:"Run to this tick instead of the address's t, from 0 to 20000; without it a scenario runs to its end."`
 	Seed    *uint64 `help:"Seed of the run instead of the address's."`
 	Data    string  `placeholder:"FILE" help:"File of the server that made the address, where it has a from."`
 	JSON    bool    `name:"json" help:"Print one JSON object a line: {\"event\": …} for each event, last {\"state\": …}."`
@@ -87,7 +87,10 @@ func (c *runCmd) parse() (labs.Address, error) {
 		defer texts.Close()
 		heads = texts.Get
 	}
-	a, err := parseAddress(c.Address, heads)
+	a, known, err := parseScenario(c.Address, heads)
+	if !known {
+		a, err = parseAddress(c.Address, heads)
+	}
 	var missing *labs.MissingError
 	if errors.As(err, &missing) && missing.NoStore {
 		err = fmt.Errorf("%w; --data FILE opens the file of the server that made the address", err)
@@ -113,7 +116,7 @@ func parseAddress(text string, heads labs.Heads) (labs.Address, error) {
 		}
 		return heads.Parse(lab, site, u.RawQuery)
 	}
-	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s", text, all.Names())
+	return labs.Address{}, fmt.Errorf("the address %q leads to no lab: allowed is /lab/NAME?…, where NAME is one of %s, and /scenario/NAME", text, all.Names())
 }
 
 // printJSON prints one object a line.

@@ -20,8 +20,9 @@ import (
 // serveCmd serves the pages until it is interrupted. It writes no file that it was not told to: a lab starts
 // wherever the binary runs, and only links that are too long for an address need a file to outlive it.
 type serveCmd struct {
-	Addr string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on. An empty host, as in :8080, means every address of this machine."`
-	Data string `placeholder:"FILE" help:"Keep what is too long for an address in this file, made where there is none. Without it such links end with the server."`
+	Addr      string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on. An empty host, as in :8080, means every address of this machine."`
+	Scenarios string `placeholder:"DIR" help:"Serve the scenario files of this directory too, NAME.yaml, and read them again when they change."`
+	Data      string `placeholder:"FILE" help:"Keep what is too long for an address in this file, made where there is none. Without it such links end with the server."`
 }
 
 // memoryLimit is what the collector of garbage keeps the server within: 256 MiB of cached runs and pages, a
@@ -39,6 +40,11 @@ func (c *serveCmd) Run(std *stdio) error {
 	site, err := web.New(slog.New(slog.NewTextHandler(std.Err, nil)), texts)
 	if err != nil {
 		return exitError{Code: exitNo, Msg: err.Error()}
+	}
+	if c.Scenarios != "" {
+		if err := site.AddScenarios(c.Scenarios); err != nil {
+			return badInput("--scenarios %s: %v", c.Scenarios, err)
+		}
 	}
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(memoryLimit)

@@ -33,6 +33,7 @@ type Page struct {
 	Events    Events
 	Inspector *Inspector // nil: nothing is selected
 	Twin      *Twin      // a second run; nil: there is one
+	Story     *Story     // the scenario that is told; nil: this is the lab itself
 	Limits    []Limit
 	Looks     []Link // the same frame in the other themes; the one in use is Inactive; empty: none offered
 	Sizes     []Link // the same in the other sizes
@@ -174,6 +175,7 @@ type Actions struct {
 	Forms     []Form
 	Given     []Given // the commands of the address, in order
 	More      string  // commands not listed, in words; empty: all are
+	Save      *Link   // the run as a scenario for its author; nil: none
 }
 
 // ActionGroup is the commands for one node, or for one thing.

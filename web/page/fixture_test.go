@@ -101,6 +101,7 @@ func fixtureActions(path string, address func(int) string, at func(int, ...view.
 			ID: "do-produce", Title: "Produce a record", Action: path, Hidden: at(6), Submit: "Produce", Go: "push",
 			Fields: []view.Field{{ID: "produce-key", Name: "key", Label: "Key", Kind: view.Line, Value: "order-7"}},
 		}},
+		Save: &view.Link{ID: "save-scenario", Href: "/file/scenario/lab/partitions?v=1", Text: "Save as a scenario"},
 		Given: []view.Given{
 			{Tick: 2, Text: "partitions 4", GoTo: view.Link{ID: "go-0", Href: address(2), Text: "tick 2", Go: "replace"}, Remove: view.Link{ID: "rm-0", Href: address(6), Text: "remove", Label: "Remove the command partitions 4", Go: "push"}},
 			{Tick: 12, Text: "crash c1", Ahead: true, GoTo: view.Link{ID: "go-1", Href: address(12), Text: "tick 12", Go: "replace"}, Remove: view.Link{ID: "rm-1", Href: address(6), Text: "remove", Label: "Remove the command crash c1", Go: "push"}},

@@ -53,6 +53,9 @@ func TestEachRegionIsDrawnAsItsGoldenFileSays(t *testing.T) {
 		"inspector":    ui.Inspector(p.Inspector),
 		"nothing":      ui.Inspector(nil),
 		"limits":       ui.Limits(p.Limits),
+		"story":        ui.Story(fixtureStory(), "polite"),
+		"story-number": ui.Story(fixtureNumber(), "polite"),
+		"story-answer": ui.Story(fixtureAnswer(), "off"),
 		"error":        Error(fixtureAssets, Problem{Status: 400, Title: "T", Text: "S.", Facts: []Fact{{"Found", "x"}}, Links: []Way{{"/", "All labs"}}}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +139,8 @@ func TestNoPageHoldsInlineCode(t *testing.T) {
 	term := lesson.Term{Slug: "offset", Title: "Offset", HTML: "<p>A number.</p>", See: []string{"none"}, Source: "KIP"}
 	for name, component := range map[string]templ.Component{
 		"lab":      Lab(fixtureAssets, fixture(), fixtureOrigin),
-		"home":     Home(fixtureAssets, []Card{{Href: "/lab/x", Title: "X", Goal: "G", Summary: "S"}}),
+		"home":     Home(fixtureAssets, []Card{{Href: "/lab/x", Title: "X", Goal: "G", Summary: "S"}}, []StoryGroup{{Title: "groups", Stories: []StoryLine{{Href: "/scenario/x", Title: "X", Goal: "/scenario/x?goal=1"}}}}, "wrong"),
+		"scenario": Lab(fixtureAssets, fixtureTold(), fixtureOrigin),
 		"glossary": Glossary(fixtureAssets, lesson.Glossary{term}),
 		"term":     Term(fixtureAssets, term, lesson.Glossary{term}),
 		"error":    Error(fixtureAssets, Problem{Title: "T", Text: "S"}),

@@ -60,6 +60,14 @@ func frameClass(p *view.Page) string {
 	return class
 }
 
+// benchClass says what stands beside the picture.
+func benchClass(p *view.Page) string {
+	if p.Story != nil && !p.Story.Trying {
+		return "bench with-story"
+	}
+	return "bench"
+}
+
 // titleOfFrame names a frame where the page around it does not: "Partition explorer, tick 12".
 func titleOfFrame(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title, p.Tick) }
 

@@ -1,0 +1,10 @@
+package scenario
+
+import "time"
+
+// LookAgain makes the library look at its directory when it is asked next.
+func LookAgain(l *Library) {
+	if l != nil {
+		l.looked = time.Time{}
+	}
+}
