@@ -22,10 +22,16 @@ func (l *layout) actions(p *view.Page) {
 		labs.AddActionGroup(p, string(l.View.Producers[i].ID))
 		l.producerActions(add, &l.View.Producers[i])
 	}
-	if l.app != nil {
+	if crashable := false; l.app != nil {
 		for i := range l.app.Members {
-			labs.AddActionGroup(p, string(l.app.Members[i].ID))
-			l.memberActions(add, &l.app.Members[i])
+			m := &l.app.Members[i]
+			labs.AddActionGroup(p, string(m.ID))
+			memberActions(add, m)
+			if m.Alive && !m.Paused && !crashable {
+				crashable = true
+				labs.AddActionGroup(p, "Crash "+string(m.ID))
+				l.crashActions(add, m)
+			}
 		}
 	}
 	for _, b := range l.View.Brokers {
@@ -93,7 +99,7 @@ const (
 )
 
 // memberActions are the commands for an instance of the application in its state.
-func (l *layout) memberActions(add adder, m *engine.MemberView) {
+func memberActions(add adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	switch {
 	case !m.Alive:
@@ -103,12 +109,17 @@ func (l *layout) memberActions(add adder, m *engine.MemberView) {
 		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
 		return
 	}
-	add("do-crash-"+id, "Crash now", command.Crash{Node: n}, true)
-	for _, point := range l.crashPoints() {
-		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), "Crash "+string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
-	}
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
 	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
+}
+
+// crashActions let an instance crash now, or when it next comes to a point of its loop.
+func (l *layout) crashActions(add adder, m *engine.MemberView) {
+	id, n := string(m.ID), kafka.NodeID(m.ID)
+	add("do-crash-"+id, "now", command.Crash{Node: n}, true)
+	for _, point := range l.crashPoints() {
+		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
+	}
 }
 
 // dashed makes a word of several.
@@ -148,7 +159,8 @@ func brokerActions(add adder, b engine.BrokerView) {
 	}
 }
 
-// lossActions lose the next request to the leader of what a client writes, or the next answer from it.
+// lossActions lose the next request to the leader of what the first producer or instance writes, or the next answer from
+// it. The form for a link has all.
 func (l *layout) lossActions(add adder) {
 	lose := func(node kafka.NodeID, c *contents) {
 		b, ok := l.leaderOf(c)
@@ -158,16 +170,12 @@ func (l *layout) lossActions(add adder) {
 		add("do-drop-request-"+string(node), fmt.Sprintf("request %s → %s", node, b), command.DropNext{From: node, To: b}, true)
 		add("do-drop-answer-"+string(node), fmt.Sprintf("answer %s → %s", b, node), command.DropNext{From: b, To: node}, true)
 	}
-	for i := range l.View.Producers {
-		if l.View.Producers[i].Alive {
-			lose(l.View.Producers[i].ID, l.orders)
-		}
+	if p := l.View.Producers[0]; p.Alive {
+		lose(p.ID, l.orders)
 	}
 	if l.bills != nil {
-		for _, m := range l.app.Members {
-			if m.Alive {
-				lose(kafka.NodeID(m.ID), l.bills)
-			}
+		if m := l.app.Members[0]; m.Alive {
+			lose(kafka.NodeID(m.ID), l.bills)
 		}
 	}
 }

@@ -12,7 +12,14 @@ import (
 
 // cluster draws producers, the application and the brokers, each with the messages on their way to it.
 func (l *layout) cluster() *view.Cluster {
-	c := &view.Cluster{Columns: len(l.View.Brokers)}
+	c := &view.Cluster{}
+	defer func() {
+		if l.Beside != nil && len(c.Clients) > cardsBeside {
+			left := len(c.Clients) - cardsBeside
+			c.Clients = c.Clients[:cardsBeside]
+			c.Clients[cardsBeside-1].More = kafka.Count(left, "more node") + " not drawn"
+		}
+	}()
 	for i := range l.View.Producers {
 		c.Clients = append(c.Clients, l.producerCard(&l.View.Producers[i]))
 	}
@@ -22,7 +29,7 @@ func (l *layout) cluster() *view.Cluster {
 		}
 	}
 	for _, b := range l.View.Brokers {
-		c.Brokers = append(c.Brokers, l.brokerCard(b))
+		c.Clients = append(c.Clients, l.brokerCard(b))
 	}
 	return c
 }
@@ -152,8 +159,12 @@ func (l *layout) brokerCard(b engine.BrokerView) view.Node {
 	return n
 }
 
-// tables show what the leaders remember, what became of each order, and how long things took.
+// tables show what the leaders remember, what became of each order, and how long things took; nothing where the inspector
+// is open or two runs stand beside each other.
 func (l *layout) tables() (list []view.Table) {
+	if l.brief {
+		return nil
+	}
 	for _, c := range l.logs() {
 		if t := l.memoryTable(c); len(t.Rows) > 0 {
 			list = append(list, t)
@@ -168,54 +179,39 @@ func (l *layout) tables() (list []view.Table) {
 	return append(list, l.readerTable())
 }
 
-// batchesKept is how many batches of a producer a leader remembers.
-const batchesKept = 5
-
 // memoryTable shows what the leader of a log remembers of each producer id.
 func (l *layout) memoryTable(c *contents) view.Table {
 	t := view.Table{
-		ID: "memory-" + c.Topic, Caption: fmt.Sprintf("What the leader of %s remembers of each producer id: its epoch and its last five batches", c.TopicPartition),
-		Head: []string{"Producer id", "Whose", "Epoch", "1", "2", "3", "4", "5 (newest)", "Open from", "Next sequence"},
+		ID: "memory-" + c.Topic, Caption: fmt.Sprintf("What the leader of %s remembers of each producer id", c.TopicPartition),
+		Head: []string{"Producer id", "Whose", "Epoch", "Its last batches, five at most: sequences @ offset", "Open from", "Next sequence"},
 		More: "A batch with the sequences of one of the five is a duplicate: it is acknowledged, and not written again. One with a smaller epoch is refused.",
 	}
-	const most = 6
 	for i, p := range c.producers {
-		if i == most {
-			t.More += fmt.Sprintf(" %d more producer ids.", len(c.producers)-most)
+		if i == l.rows {
+			t.More += fmt.Sprintf(" %d more producer ids.", len(c.producers)-l.rows)
 			break
 		}
-		row := view.Row{Items: [][]view.Item{view.Plain(fmt.Sprint(p.ProducerID)), view.Plain(l.whoIs(p.ProducerID)), view.Plain(fmt.Sprint(p.ProducerEpoch))}}
-		for slot := range batchesKept {
-			at := len(p.Batches) - batchesKept + slot
-			if at < 0 {
-				row.Items = append(row.Items, view.Plain("–"))
-				continue
-			}
-			b := p.Batches[at]
+		batches := []view.Item{}
+		for _, b := range p.Batches {
 			text := fmt.Sprintf("%d–%d @%d", b.BaseSequence, b.LastSequence, b.BaseOffset)
 			if b.BaseSequence == b.LastSequence {
 				text = fmt.Sprintf("%d @%d", b.BaseSequence, b.BaseOffset)
 			}
-			row.Items = append(row.Items, []view.Item{{Text: text, At: labs.Target{Kind: labs.BatchTarget, Partition: c.TopicPartition, Number: int64(b.BaseOffset)}.String()}})
+			batches = append(batches, view.Item{Text: text, At: labs.Target{Kind: labs.BatchTarget, Partition: c.TopicPartition, Number: int64(b.BaseOffset)}.String()})
+		}
+		if len(batches) == 0 {
+			batches = view.Plain("none of this epoch")
 		}
 		open := "none"
 		if p.TransactionFirstOffset >= 0 {
 			open = fmt.Sprint(p.TransactionFirstOffset)
 		}
-		next := "any" // of a producer of which only a marker is known
-		if last := p.LastSequence(); last >= 0 {
-			next = fmt.Sprint(last + 1)
-		} else {
-			next = "0"
-		}
-		row.Items = append(row.Items, view.Plain(open), view.Plain(next))
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
+			view.Plain(fmt.Sprint(p.ProducerID)), view.Plain(l.whoIs(p.ProducerID)), view.Plain(fmt.Sprint(p.ProducerEpoch)), batches, view.Plain(open), view.Plain(fmt.Sprint(p.LastSequence() + 1)),
+		}})
 	}
 	return t
 }
-
-// rowsShown is how many records or orders a table lists, the last ones.
-const rowsShown = 8
 
 // effectTable shows each order with its effects.
 func (l *layout) effectTable() view.Table {
@@ -227,9 +223,9 @@ func (l *layout) effectTable() view.Table {
 		t.Head = append(t.Head, "Effects: "+outsideNames[l.outside()])
 	}
 	t.Head = append(t.Head, "Offset committed")
-	from := max(len(l.effects)-rowsShown, 0)
+	from := max(len(l.effects)-l.rows, 0)
 	if from > 0 {
-		t.More = fmt.Sprintf("The last %d of %d orders.", rowsShown, len(l.effects))
+		t.More = fmt.Sprintf("The last %d of %d orders.", l.rows, len(l.effects))
 	}
 	for _, e := range l.effects[from:] {
 		row := view.Row{Items: [][]view.Item{

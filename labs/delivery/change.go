@@ -52,6 +52,9 @@ func (l *layout) change() string {
 		}
 	}
 	if len(parts) == 0 {
+		parts = l.askedNow()
+	}
+	if len(parts) == 0 {
 		return ""
 	}
 	const most = 4
@@ -59,4 +62,20 @@ func (l *layout) change() string {
 		parts = append(parts[:most], kafka.Count(left, "change")+" more")
 	}
 	return fmt.Sprintf("Tick %d: %s.", l.Address.T, strings.Join(parts, "; "))
+}
+
+// askedNow lists the requests that were sent in the tick shown, but for those that are sent all the time.
+func (l *layout) askedNow() (list []string) {
+	for e := range l.Cluster.Journal().Of(l.tick()) {
+		b, ok := e.Body.(journal.MessageSent)
+		if !ok || b.API == "Fetch" || strings.HasSuffix(b.API, "Heartbeat") || b.API == "Metadata" {
+			continue
+		}
+		what := "sends " + b.API
+		if b.Response {
+			what = "answers " + b.API
+		}
+		list = append(list, fmt.Sprintf("%s %s", e.Node, what))
+	}
+	return list
 }

@@ -55,11 +55,15 @@ func (s *span) last() kafka.Offset  { return s.records[len(s.records)-1] }
 func (s *span) open() bool          { return s.marker < 0 }
 func (s *span) aborted() bool       { return s.marker >= 0 && !s.commit }
 
-// state says how a transaction stands, in a word.
-func (s *span) state() string {
+// state says how a transaction stands in a log, in a word or two. A marker counts when it is below the high watermark.
+func (s *span) state(c *contents) string {
 	switch {
 	case s.open():
 		return "open"
+	case s.marker >= c.Log.HighWatermark && s.commit:
+		return "committing"
+	case s.marker >= c.Log.HighWatermark:
+		return "aborting"
 	case s.commit:
 		return "committed"
 	}
@@ -147,7 +151,11 @@ func (l *layout) whoIs(id kafka.ProducerID) string {
 		}
 	}
 	for _, p := range l.allProducers() {
-		if p.ProducerID == id {
+		switch {
+		case p.ProducerID != id:
+		case p.Transaction != nil:
+			return p.Transaction.TransactionalID
+		default:
 			return string(p.Node)
 		}
 	}

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func frame(t testing.TB, query string) (*layout, *view.Page) {
 	return newLayout(f), p
 }
 
-// stripOf writes the records of a strip, each with its class and word.
+// stripOf writes what stands in a strip, place by place: "a1 C b1".
 func stripOf(p *view.Page, name string) string {
 	for _, s := range p.Picture.Strips {
 		if s.Name != name {
@@ -26,62 +25,77 @@ func stripOf(p *view.Page, name string) string {
 		}
 		var cells []string
 		for _, c := range s.Cells {
-			cells = append(cells, fmt.Sprintf("%s:%s", c.Text, strings.TrimPrefix(c.Word, "")))
+			cells = append(cells, c.Text)
 		}
 		return strings.Join(cells, " ")
 	}
-	return ""
+	return "no strip"
 }
 
-func dump(p *view.Page) string {
-	var b strings.Builder
+// seenBy writes the records that a reader's strip has as seen.
+func seenBy(p *view.Page, level string) string {
+	var cells []string
 	for _, s := range p.Picture.Strips {
-		fmt.Fprintf(&b, "%s: ", s.Name)
 		for _, c := range s.Cells {
-			fmt.Fprintf(&b, "%s/%s/%s ", c.Text, c.Word, c.Stage)
-		}
-		for _, f := range s.Flags {
-			fmt.Fprintf(&b, "[%s]", f.Text)
-		}
-		for _, g := range s.Gaps {
-			fmt.Fprintf(&b, "{%d-%d %s}", g.From, g.To, g.Text)
-		}
-		fmt.Fprintln(&b)
-	}
-	for _, c := range p.Picture.Ledger {
-		fmt.Fprintf(&b, "  %s = %s (%s)\n", c.Name, c.Number, c.Text)
-	}
-	b.WriteString(labtest.Reading(p))
-	return b.String()
-}
-
-func TestDump(t *testing.T) {
-	q := os.Getenv("Q")
-	if q == "" {
-		t.Skip()
-	}
-	for _, query := range strings.Split(q, " ") {
-		l, p := frame(t, query)
-		fmt.Println("==", query)
-		fmt.Print(dump(p))
-		for _, m := range l.app_() {
-			fmt.Println(" member:", m)
-		}
-		if os.Getenv("J") != "" {
-			for e := range l.Cluster.Journal().All() {
-				if e.Tick > 0 && !strings.Contains(e.Line(), "Message") && !strings.Contains(e.Line(), "Fetch") {
-					fmt.Println(e.Line())
-				}
+			if s.Name == level && strings.HasPrefix(c.Stage, isSeen) {
+				cells = append(cells, c.Text)
 			}
 		}
 	}
+	return strings.Join(cells, " ")
 }
 
-func (l *layout) app_() (s []string) {
-	if l.app != nil {
-		for i := range l.app.Members {
-			s = append(s, string(l.app.Members[i].ID)+": "+l.memberWords(&l.app.Members[i]))
+// flagsOf writes the marks under a strip.
+func flagsOf(p *view.Page, name string) string {
+	var list []string
+	for _, s := range p.Picture.Strips {
+		for _, f := range s.Flags {
+			if s.Name == name {
+				list = append(list, f.Text)
+			}
 		}
 	}
-	return
+	return strings.Join(list, ", ")
+}
+
+// bracketsOf writes the transactions drawn over a strip: "1–2 tx-0 open".
+func bracketsOf(p *view.Page, name string) string {
+	var list []string
+	for _, s := range p.Picture.Strips {
+		for _, g := range s.Gaps {
+			if s.Name == name {
+				list = append(list, fmt.Sprintf("%d–%d %s", int(s.First)+g.From, int(s.First)+g.To, g.Text))
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// countOf gives a number of the ledger with its words: "3 once".
+func countOf(p *view.Page, name string) string {
+	for _, c := range p.Picture.Ledger {
+		if c.Name == name {
+			return c.Number + " " + c.Text
+		}
+	}
+	return "no number"
+}
+
+// stateOf gives the state in which the coordinator has a transactional id.
+func stateOf(p *view.Page, id string) string {
+	if p.Picture.Machine == nil {
+		return "no machine"
+	}
+	states := p.Picture.Machine.States
+	for _, end := range p.Picture.Machine.Ends {
+		states = append(states, end...)
+	}
+	for _, s := range states {
+		for _, in := range s.In {
+			if in == id {
+				return s.Name
+			}
+		}
+	}
+	return "in no state"
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/labs"
@@ -44,12 +46,16 @@ func (l *layout) countEffects() (list []effect) {
 			bills[o]++
 		}
 	}
-	done := l.committedOrders()
+	done := l.begins()
+	inbox := l.inboxEffects()
 	for _, e := range l.orders.entries {
 		if e.marker != "" || !l.counts(&e) {
 			continue
 		}
 		fate := l.fate(e.Offset)
+		if inbox != nil && fate.Processed > 0 {
+			fate.Applied = inbox[eventOf(&e)]
+		}
 		list = append(list, effect{
 			entry: e, bills: bills[e.Offset], kept: kept[e.Offset], pending: pending[e.Offset], outside: int(fate.Applied), processed: int(fate.Processed),
 			held: l.holds(e.Offset), passed: e.Offset < done,
@@ -57,6 +63,23 @@ func (l *layout) countEffects() (list []effect) {
 	}
 	return list
 }
+
+// inboxEffects counts the effects of each event in a database with an inbox, which knows an event in whatever record; nil
+// where there is none.
+func (l *layout) inboxEffects() map[string]uint16 {
+	if l.app.Sink.Kind != engine.SinkInbox {
+		return nil
+	}
+	list := map[string]uint16{} // only looked up
+	for i := range l.orders.entries {
+		e := &l.orders.entries[i]
+		list[eventOf(e)] += l.fate(e.Offset).Applied
+	}
+	return list
+}
+
+// eventOf is what two records of one event share.
+func eventOf(e *entry) string { return string(e.Key) + "\x00" + string(e.Value) }
 
 // counts says whether an order is one that the application is to process: what it can read.
 func (l *layout) counts(e *entry) bool {
@@ -69,8 +92,7 @@ func (l *layout) counts(e *entry) bool {
 // readsCommitted says whether the application's consumer has isolation.level = read_committed.
 func (l *layout) readsCommitted() bool { return l.Address.Values.Text("isolation") == readCommitted }
 
-// committedOrders is what the application's group has committed of orders; -1: nothing. Where the outside keeps offsets,
-// what counts is what it keeps.
+// committedOrders is what the application's group has committed of orders; -1: nothing.
 func (l *layout) committedOrders() kafka.Offset {
 	o := kafka.NoOffset
 	for _, at := range l.app.Offsets {
@@ -78,10 +100,18 @@ func (l *layout) committedOrders() kafka.Offset {
 			o = at.Committed
 		}
 	}
-	if l.app.Sink.Kind == engine.SinkOffsets && l.Address.Values.Text("output") == off {
-		o = l.storedOutside()
-	}
 	return o
+}
+
+// begins is where a new process of the application would begin: where its group has committed, or where the outside says
+// that keeps offsets; -1: neither.
+func (l *layout) begins() kafka.Offset {
+	if l.app.Sink.Kind == engine.SinkOffsets {
+		if o := l.storedOutside(); o >= 0 {
+			return o
+		}
+	}
+	return l.committedOrders()
 }
 
 // storedOutside is the offset that the database keeps with its effects; -1: none.
@@ -109,6 +139,9 @@ func (l *layout) fate(o kafka.Offset) (fate engine.RecordFate) {
 
 // holds says whether an instance has an order in hand, or may still write what it has made of it.
 func (l *layout) holds(o kafka.Offset) bool {
+	if l.bills != nil && l.billsUnderWay() {
+		return true
+	}
 	for i := range l.app.Members {
 		m := &l.app.Members[i]
 		if !m.Alive {
@@ -123,6 +156,14 @@ func (l *layout) holds(o kafka.Offset) bool {
 		}
 	}
 	return false
+}
+
+// billsUnderWay says whether a request that writes bills is on its way, from whatever process.
+func (l *layout) billsUnderWay() bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		request, ok := m.Message.Request.(*kmsg.ProduceRequest)
+		return ok && !m.Answer && slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.Topic == bills })
+	})
 }
 
 // lost says whether nobody will ever process an order.
@@ -184,11 +225,15 @@ func (l *layout) ledger() (title string, list []view.Count) {
 	n := len(l.effects)
 	title = fmt.Sprintf("Ledger: %s that the application is to process, against their effects", kafka.Count(n, "order"))
 	if l.bills != nil {
-		list = append(list, l.tallyCount("bills, read_committed", func(e *effect) int { return e.kept }),
-			l.tallyCount("bills, read_uncommitted", func(e *effect) int { return e.bills }))
+		list = append(list, l.tallyCount(readCommitted, "billed once", func(e *effect) int { return e.kept }),
+			l.tallyCount(readUncommitted, "billed once", func(e *effect) int { return e.bills }))
 	}
 	if l.outside() != nothing {
-		list = append(list, l.tallyCount(outsideNames[l.outside()], func(e *effect) int { return e.outside }))
+		name := "Rows outside"
+		if l.outside() == toEmail {
+			name = "E-mails"
+		}
+		list = append(list, l.tallyCount(name, "once", func(e *effect) int { return e.outside }))
 	}
 	return title, append(list, l.abortedCount())
 }
@@ -201,9 +246,14 @@ var outsideNames = map[string]string{
 	toPlain: "plain database", toOnce: "idempotent database", toOffsets: "database with offsets", toInbox: "database with an inbox", toEmail: "e-mail",
 }
 
-func (l *layout) tallyCount(name string, count func(*effect) int) view.Count {
+// effectNames name one effect there.
+var effectNames = map[string]string{
+	toPlain: "row in the plain database", toOnce: "row in the idempotent database", toOffsets: "row in the database with offsets", toInbox: "row in the database with an inbox", toEmail: "e-mail",
+}
+
+func (l *layout) tallyCount(name, once string, count func(*effect) int) view.Count {
 	t := l.tallyOf(count)
-	c := view.Count{Name: name, Number: kafka.Thousands(t.once), Text: "once", Warn: t.more+t.lost > 0}
+	c := view.Count{Name: name, Number: kafka.Thousands(t.once), Text: once, Warn: t.more+t.lost > 0}
 	var rest []string
 	for _, part := range []struct {
 		n    int
@@ -229,28 +279,46 @@ func (l *layout) abortedCount() view.Count {
 // producedCounts are the numbers of a run without an application.
 func (l *layout) producedCounts() []view.Count {
 	r := l.Cluster.Ledger()
+	present, missing := l.inOrders(&r)
 	list := []view.Count{
-		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "calls of send"},
-		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: fmt.Sprintf("%d on their way", r.Waiting)},
+		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: fmt.Sprintf("calls of send; %d acknowledged, %d on their way", r.Acknowledged, r.Waiting)},
+		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there", missing), Warn: missing > 0},
 		{Name: "Twice in the log", Number: kafka.Thousands(len(r.Duplicated)), Text: "one call of send, more than one record", Warn: len(r.Duplicated) > 0},
 		{Name: "Lost", Number: kafka.Thousands(len(r.Lost)), Text: "acknowledged, and not there", Warn: len(r.Lost) > 0},
 	}
 	if failed := r.Failed + r.Dropped; failed > 0 {
-		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer: not known whether they are written", Warn: true})
+		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer, or forgotten in a crash", Warn: true})
+	}
+	if boxes := l.View.Source.Outboxes; len(boxes) > 0 {
+		list = append(list, view.Count{Name: "Outbox rows", Number: kafka.Thousands(boxes[0].Rows), Text: fmt.Sprintf("%d marked as published; published again: %d", boxes[0].Marked, boxes[0].Again)})
 	}
 	if r.Unpromised > 0 {
 		list = append(list, view.Count{Name: "Without promise", Number: kafka.Thousands(r.Unpromised), Text: "acks = 0: nobody answers"})
 	}
-	for i, reader := range l.readers {
+	for _, reader := range l.readers {
 		seen := 0
 		for j := range l.orders.entries {
 			if e := &l.orders.entries[j]; e.marker == "" && reader.saw(e.Offset) > 0 {
 				seen++
 			}
 		}
-		list = append(list, view.Count{Name: "Seen by " + []string{"read_uncommitted", "read_committed"}[i], Number: kafka.Thousands(seen), Text: fmt.Sprintf("%d of them aborted", l.abortedSeen(reader)), Warn: l.abortedSeen(reader) > 0})
+		list = append(list, view.Count{Name: reader.level, Number: kafka.Thousands(seen), Text: fmt.Sprintf("seen, %d of them aborted", l.abortedSeen(reader)), Warn: l.abortedSeen(reader) > 0})
 	}
 	return list
+}
+
+// inOrders counts the calls of send whose record stands in the log of orders, and those whose record does not and is not
+// on its way.
+func (l *layout) inOrders(r *engine.LedgerReport) (present, missing int) {
+	for i := range l.orders.entries {
+		if l.orders.entries[i].marker == "" {
+			present++
+		}
+	}
+	for _, e := range r.Duplicated {
+		present -= len(e.Offsets) - 1
+	}
+	return present, max(r.Sent-present-r.Waiting, 0)
 }
 
 // sameContent counts the records that have the same key and value as one that was handed in before: two calls of send.
@@ -258,7 +326,7 @@ func (l *layout) sameContent() (n int, first [2]int) {
 	seen := map[string]int{} // only looked up
 	source := l.Cluster.Source()
 	for i, h := range source.Handed().From(0) {
-		if h.TopicPartition.Topic != orders {
+		if h.TopicPartition.Topic != orders || h.Relayed {
 			continue
 		}
 		text := string(h.Key) + "\x00" + string(h.Value)

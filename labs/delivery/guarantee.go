@@ -21,7 +21,7 @@ const (
 	atMostOnce  = "At most once"
 	atLeastOnce = "At least once"
 	exactlyOnce = "Exactly once"
-	noPromise   = "Lost or twice"
+	noPromise   = "No promise"
 )
 
 // readGuarantee says in one paragraph what this configuration guarantees, and its boundary.
@@ -64,11 +64,15 @@ func (l *layout) producerPromise() promise {
 	}
 	p := promise{where: "from a call of send to a record in orders"}
 	switch {
+	case v.Text("outbox") == on && config.Acks != 0 && config.Retries > 0:
+		p.level, p.where = atLeastOnce, "from a row of the outbox table to a record in orders"
+		p.how = "event and row are one database transaction, and the relay publishes a row until it is acknowledged"
+		p.ends = "A relay that crashes before it has marked the row publishes it again: readers need the event’s id, as in an inbox table, to know it."
 	case producersTransact(v):
 		p.level, p.where = exactlyOnce, "from a transaction to its records in orders, all of them or none"
 		p.whom = "for read_committed readers"
 		p.how = "records count when the COMMIT marker is below the high watermark"
-		p.ends = "A read_uncommitted reader is given them before, and keeps those that are aborted. What the application did elsewhere is not undone, and an order that it hands in again after an abort or a restart is a new record."
+		p.ends = "read_uncommitted readers get them before, the aborted ones too. What is handed in again after an abort or a restart is a new record, and nothing outside the cluster is in it."
 	case config.Acks == 0:
 		p.level, p.how = atMostOnce, "with acks = 0 nobody answers, so nothing is sent again"
 		p.ends = "A request that is lost is lost without a word."
@@ -90,11 +94,17 @@ func (l *layout) producerPromise() promise {
 func (l *layout) billsPromise() promise {
 	v := l.Address.Values
 	p := promise{where: "from an order to its bill"}
+	if l.outside() == toOffsets {
+		p.level = atMostOnce
+		p.how = "the application begins where the database says, which moves with each row and not with the bills"
+		p.ends = "A crash between a row and the commit of its bill loses the bill: two systems, two offsets."
+		return l.withRetries(p)
+	}
 	switch {
 	case appTransacts(v):
 		p.level, p.whom = exactlyOnce, "for read_committed readers of bills"
-		p.how = "bills and the offsets of their orders are committed in one transaction, or neither is"
-		p.ends = "A read_uncommitted reader is also given the bills of aborted transactions, and nothing outside the cluster is in the transaction."
+		p.how = "bills and the offsets of their orders are one transaction"
+		p.ends = "read_uncommitted readers also get the bills of aborted transactions, and nothing outside the cluster is in it."
 		if !l.readsCommitted() && producersTransact(v) {
 			p.ends += " The application reads with read_uncommitted: it also bills orders whose transaction is aborted."
 		}
@@ -102,6 +112,7 @@ func (l *layout) billsPromise() promise {
 		p.level = atMostOnce
 		p.how = "the offset is committed before the bill is written"
 		p.ends = "A crash between the two loses the bill: whoever reads on begins behind its order."
+		return l.withRetries(p)
 	default:
 		p.level = atLeastOnce
 		p.how = "the bill is written before the offset is committed"
@@ -110,32 +121,53 @@ func (l *layout) billsPromise() promise {
 	return p
 }
 
+// withRetries takes back that a bill is written at most once, where the application's producer can write one again.
+func (l *layout) withRetries(p promise) promise {
+	plain, err := appProducer(l.Address.Values, 0).Resolve()
+	if err != nil {
+		panic(err) // the address was checked
+	}
+	if plain.EnableIdempotence != engine.IdempotenceOn {
+		p.level = noPromise
+		p.ends += " And without idempotence a bill whose answer is lost is written again."
+	}
+	return p
+}
+
 // outsidePromise is what holds for what is outside the cluster.
 func (l *layout) outsidePromise() promise {
 	v := l.Address.Values
-	first := v.Text("commit") == commitFirst && !appTransacts(v)
-	p := promise{where: "from an order to its effect in the " + outsideNames[l.outside()]}
+	p := promise{where: "from an order to its " + effectNames[l.outside()]}
 	switch l.outside() {
 	case toOnce:
 		p.level = exactlyOnce
 		p.how = "an order that is processed again is known by topic, partition and offset, and ignored"
-		p.ends = "The same order in another record, written twice or by a second call of send, is another effect."
+		p.ends = "The same event in another record, written twice or by a second call of send, is another row."
+	case toInbox:
+		p.level = exactlyOnce
+		p.how = "the id of each event is kept in an inbox table, in one database transaction with its row, and ignored when it comes again, in whatever record"
+		p.ends = "It holds for this database alone, and as long as it keeps the ids."
 	case toOffsets:
 		p.level = exactlyOnce
-		p.how = "the database keeps the offset with the effect in one transaction of its own, and the application begins there"
+		p.how = "the database keeps the offset with the row in one transaction of its own, and the application begins there"
 		p.ends = "It holds for this database alone; what is committed in Kafka does not count for it."
-		if l.bills != nil {
-			p.level, p.how = atLeastOnce, "the database keeps the offset with the effect, and what is below it is ignored"
-			p.ends = "The application writes bills too, which are not in the database’s transaction."
-		}
+	case toEmail:
+		p.level = atLeastOnce
+		p.how = "an order that is processed again is sent again"
+		p.ends = "An e-mail is in no transaction, and nothing takes it back."
 	default:
 		p.level = atLeastOnce
-		p.how = "an order that is processed again has its effect again"
-		p.ends = "It is in no transaction of the cluster’s: an abort does not take it back."
+		p.how = "an order that is processed again is inserted again"
+		p.ends = "The row is in no transaction of the cluster’s: an abort does not take it back."
 	}
-	if first && l.outside() != toOffsets {
+	first := v.Text("commit") == commitFirst && !appTransacts(v)
+	switch {
+	case first && l.outside() == toOffsets:
+		p.level = atMostOnce
+		p.ends += " Before its first row it begins where its group has committed, which is done before the work: a crash there loses rows."
+	case first:
 		p.level, p.how = atMostOnce, "the offset is committed before the effect"
-		p.ends = fmt.Sprintf("A crash between the two loses the effect in the %s.", outsideNames[l.outside()])
+		p.ends = fmt.Sprintf("A crash between the two loses the %s.", effectNames[l.outside()])
 	}
 	return p
 }

@@ -56,7 +56,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 	in.AddFact("Producer", "%s", producerText(e))
 	_, words := stageOf(e)
 	if e.span != nil {
-		words += fmt.Sprintf(": offsets %s, %s", inspect.Offsets(e.span.first(), e.span.last()), kafka.Count(len(e.span.records), "record"))
+		words += fmt.Sprintf(": %s %s, %s", labs.Verb(int(e.span.last()-e.span.first())+1, "offset", "offsets"), inspect.Offsets(e.span.first(), e.span.last()), kafka.Count(len(e.span.records), "record"))
 		if e.span.marker >= 0 {
 			words += fmt.Sprintf(", marker at %d", e.span.marker)
 		}
@@ -64,7 +64,8 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 	in.AddFact("Transaction", "%s", words)
 	if c == l.read() {
 		for _, r := range l.readers {
-			in.AddFact("For "+r.level, "%s", l.sight(c, r, e).Label)
+			_, what, _ := strings.Cut(l.sight(c, r, e).Label, ": ")
+			in.AddFact("For "+r.level, "%s", what)
 		}
 	}
 	if c == l.orders && l.app != nil && e.marker == "" {
@@ -116,7 +117,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	last := log.Segments[len(log.Segments)-1]
 	in.Links = append(in.Links, labs.Open(l.Address, "open-segment", "its segment", log.Target(labs.SegmentTarget, last.BaseOffset)))
 	t := view.Table{ID: "transactions", Caption: "Transactions in this log, the last ones", Head: []string{"Whose", "Producer id", "Epoch of the data", "Records", "Marker", "State"}}
-	from := max(len(c.spans)-rowsShown, 0)
+	from := max(len(c.spans)-l.rows, 0)
 	for _, s := range c.spans[from:] {
 		marker := []view.Item{{Text: "none yet"}}
 		if s.marker >= 0 {
@@ -124,7 +125,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			view.Plain(s.who), view.Plain(fmt.Sprint(s.producer)), view.Plain(fmt.Sprint(s.epoch)),
-			{{Text: inspect.Offsets(s.first(), s.last()), At: entryTarget(tp.Topic, s.first())}}, marker, view.Plain(s.state()),
+			{{Text: inspect.Offsets(s.first(), s.last()), At: entryTarget(tp.Topic, s.first())}}, marker, view.Plain(s.state(c)),
 		}})
 	}
 	if len(t.Rows) > 0 {

@@ -26,7 +26,7 @@ const (
 
 // Lab makes the delivery lab.
 func Lab() *labs.Lab {
-	return &labs.Lab{
+	lab := &labs.Lab{
 		Name:       "delivery",
 		Title:      "Delivery and transactions",
 		Goal:       "See what at most once, at least once and exactly once mean, for whom they hold, and the line at which each stops.",
@@ -34,7 +34,6 @@ func Lab() *labs.Lab {
 		TickMillis: tickMillis,
 		Horizon:    60,
 		Settings:   allSettings(),
-		Ready:      readyRuns(),
 		Packages: []string{
 			"engine", "engine/broker", "engine/client", "engine/controller", "engine/group", "engine/ledger", "engine/metadata", "engine/partitioner", "engine/record",
 			"engine/replication", "engine/simdisk", "engine/simnet", "engine/storage", "engine/txn", "labs/delivery", "labs/inspect",
@@ -42,6 +41,8 @@ func Lab() *labs.Lab {
 		Spec:  spec,
 		Build: build,
 	}
+	lab.SetReady(readyRuns())
+	return lab
 }
 
 // build draws the frame.

@@ -49,9 +49,9 @@ func (l *layout) latencyTable() view.Table {
 	t := view.Table{
 		ID: "latency", Caption: "From send to each reader, in ticks; each message takes one", Head: []string{"Record", "Sent in tick", "Acknowledged and written", "read_uncommitted", "read_committed", "Waited for"},
 	}
-	from := max(len(list)-rowsShown, 0)
+	from := max(len(list)-l.rows, 0)
 	if from > 0 {
-		t.More = fmt.Sprintf("The last %d of %d records.", rowsShown, len(list))
+		t.More = fmt.Sprintf("The last %d of %d records.", l.rows, len(list))
 	}
 	for _, w := range list[from:] {
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{

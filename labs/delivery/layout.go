@@ -9,10 +9,14 @@ import (
 
 // Bounds of what a page draws.
 const (
-	columnsShown  = 14
+	columnsShown  = 13
+	columnsOpen   = 10 // while the inspector is open
 	columnsBeside = 7
+	rowsShown     = 6 // of a table, the last ones
+	rowsOpen      = 3
+	cardsBeside   = 4 // nodes
 	inboxShown    = 2 // messages on their way to one node
-	openRows      = 2 // rows of brackets under a strip
+	openRows      = 3 // rows of brackets under a strip
 )
 
 // layout is a frame with what the parts of the page share.
@@ -23,6 +27,8 @@ type layout struct {
 	app     *engine.GroupView
 	readers [2]*reader // read_uncommitted, read_committed
 	columns int
+	rows    int  // of a table
+	brief   bool // there is room for no tables
 	past    past
 	effects []effect // of the orders that count, by offset
 }
@@ -38,9 +44,12 @@ type reader struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, columns: columnsShown}
-	if f.Beside != nil {
-		l.columns = columnsBeside
+	l := &layout{Frame: f, columns: columnsShown, rows: rowsShown}
+	switch {
+	case f.Beside != nil:
+		l.columns, l.rows, l.brief = columnsBeside, rowsOpen, true
+	case f.Address.Shown() != labs.Target{} || f.Address.Why != 0:
+		l.columns, l.rows, l.brief = columnsOpen, rowsOpen, true
 	}
 	for i := range f.View.Groups {
 		g := &f.View.Groups[i]

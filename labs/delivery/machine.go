@@ -11,9 +11,10 @@ import (
 	"loglab/labs/view"
 )
 
-// machine draws the coordinator's states with the transactional ids that are in each; nil: there are none.
+// machine draws the coordinator's states with the transactional ids that are in each; nil: there are none, and no other run
+// beside this one.
 func (l *layout) machine() *view.Machine {
-	if len(l.View.Transactions) == 0 {
+	if len(l.View.Transactions) == 0 && l.Beside == nil {
 		return nil
 	}
 	m := &view.Machine{Title: "States of a transactional.id at its coordinator"}
@@ -27,10 +28,13 @@ func (l *layout) machine() *view.Machine {
 		}
 		return d
 	}
-	m.States = []view.MachineState{state(txn.Empty, "no transaction"), state(txn.Ongoing, "open: holds partitions")}
+	m.States = []view.MachineState{state(txn.Empty, "no transaction"), state(txn.Ongoing, "open")}
 	m.Ends = [][]view.MachineState{
-		{state(txn.PrepareCommit, "decided; markers go out"), state(txn.CompleteCommit, "all markers written")},
-		{state(txn.PrepareAbort, "decided; markers go out"), state(txn.CompleteAbort, "all markers written")},
+		{state(txn.PrepareCommit, "COMMIT markers go out"), state(txn.CompleteCommit, "all are written")},
+		{state(txn.PrepareAbort, "ABORT markers go out"), state(txn.CompleteAbort, "all are written")},
+	}
+	if len(l.View.Transactions) == 0 {
+		m.Facts = []view.Fact{{Name: "transactional.id", Value: "nobody has one"}}
 	}
 	for _, t := range l.View.Transactions {
 		m.Facts = append(m.Facts, view.Fact{Name: t.TransactionalID, Value: l.heldText(t)})
@@ -96,7 +100,7 @@ func (l *layout) stepNames() (list [][2]string) {
 		if l.Address.Values.Text("commit") == commitFirst {
 			add(stepCommit, "offsets")
 		}
-		add(stepProcess, "and effect, each")
+		add(stepProcess, "effect, each")
 		if l.Address.Values.Text("commit") == commitAfter {
 			add(stepCommit, "offsets")
 		}
@@ -111,9 +115,9 @@ func (l *layout) stepNames() (list [][2]string) {
 	} else {
 		add(stepProcess, "and effect, and send")
 	}
-	add(stepWrite, "bills acknowledged")
+	add(stepWrite, "acknowledged")
 	if appTransacts(l.Address.Values) {
-		add(stepOffsets, "into the transaction")
+		add(stepOffsets, "in transaction")
 		add(stepCommit, "bills and offsets")
 	} else if !first {
 		add(stepCommit, "offsets")

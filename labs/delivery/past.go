@@ -92,6 +92,9 @@ func (p *past) take(e journal.Event) {
 	case journal.ProduceFailed:
 		p.failures = append(p.failures, failure{e.Node, e.Tick, "Produce", b.Error, false, e.Seq})
 	case journal.ProducerTransactionFailed:
+		if n := len(p.failures); n > 0 && p.failures[n-1].node == e.Node && p.failures[n-1].tick == e.Tick && p.failures[n-1].error == b.Error {
+			p.failures = p.failures[:n-1] // the same answer, told once
+		}
 		p.failures = append(p.failures, failure{e.Node, e.Tick, b.API, b.Error, b.Fatal, e.Seq})
 	case journal.TransactionTimedOut:
 		p.timeouts = append(p.timeouts, b)

@@ -52,18 +52,22 @@ func (l *layout) picture() view.Picture {
 }
 
 func (l *layout) title() string {
-	v := l.Address.Values
-	parts := []string{kafka.Count(len(l.View.Producers), "producer") + " of orders"}
-	switch {
-	case l.app == nil:
-	case l.bills != nil && l.outside() != nothing:
-		parts = append(parts, "an application that writes to bills and to a "+outsideNames[l.outside()])
-	case l.bills != nil:
-		parts = append(parts, "an application that writes to bills")
-	default:
-		parts = append(parts, "an application that writes to a "+outsideNames[l.outside()])
+	writes := map[string]string{txnProducers: "the producers", txnApp: "the application", txnBoth: "producers and application"}
+	who := "no transactions"
+	if v := l.Address.Values; producersTransact(v) || appTransacts(v) {
+		who = "transactions in " + writes[v.Text("transactions")]
 	}
-	return strings.Join(parts, ", ") + "; transactions: " + v.Text("transactions")
+	way := kafka.Count(len(l.View.Producers), "producer") + " → orders"
+	if l.app != nil {
+		way += " → " + billing
+	}
+	if l.bills != nil {
+		way += " → bills"
+	}
+	if l.app != nil && l.outside() != nothing {
+		way += map[bool]string{true: " and ", false: " → "}[l.bills != nil] + outsideNames[l.outside()]
+	}
+	return way + "; " + who
 }
 
 // logStrip draws a log with its transactions.
@@ -74,12 +78,15 @@ func (l *layout) logStrip(c *contents) view.Strip {
 	s.Owner = "the log of " + c.TopicPartition.Topic
 	for i, e := range c.inSight() {
 		s.Cells = append(s.Cells, l.cell(c, &e))
-		if from := int(e.base - c.first); i == 0 || int(e.Offset-e.base) == 0 {
+		if from := int(e.base - c.first); l.Beside == nil && (i == 0 || int(e.Offset-e.base) == 0) {
 			s.Batches = append(s.Batches, view.BatchLabel{From: max(from, 0), To: int(e.last-c.first) + 1, Text: batchText(&e)})
 		}
 	}
-	s.GapRows = openRows
 	s.Gaps = l.brackets(c)
+	for _, g := range s.Gaps {
+		s.GapRows = max(s.GapRows, g.Row)
+	}
+	s.FlagRows = 2
 	s.Flags = l.flags(c)
 	if offsets, _ := c.heldUp(); offsets > 0 {
 		s.Lag = kafka.Count(offsets, "offset") + " held up"
@@ -122,9 +129,10 @@ func (l *layout) cell(c *contents, e *entry) view.Cell {
 		ID: fmt.Sprintf("r-%s-%d", c.Topic, e.Offset), Text: nameOf(e.Record), Offset: fmt.Sprint(e.Offset), Word: fmt.Sprint(e.Offset), Stage: stage, At: at,
 		New: e.Offset >= c.written, BatchStart: e.Offset == e.base, Selected: l.Address.At.String() == at,
 	}
-	label := []string{fmt.Sprintf("offset %d", e.Offset)}
+	label := []string{d.Text, fmt.Sprintf("offset %d", e.Offset)}
 	if e.marker != "" {
 		d.Text = map[string]string{"COMMIT": "C", "ABORT": "A"}[e.marker]
+		label[0] = d.Text
 		label = append(label, e.marker+" marker")
 	} else {
 		label = append(label, labs.Narrow(string(e.Value), 40))
@@ -159,36 +167,36 @@ func stageOf(e *entry) (stage, words string) {
 	return isUndone, "in an aborted transaction of " + e.span.who
 }
 
-// brackets draw the transactions over the records that they hold, as far as they are in sight; those that overlap in two
-// rows.
+// brackets draw the transactions over the records that they hold, as far as they are in sight; in rows, so that neither
+// they nor their words meet.
 func (l *layout) brackets(c *contents) (list []view.Gap) {
-	var ends [openRows]kafka.Offset
+	var ends [openRows]float64
 	for _, s := range c.spans {
 		last := s.last()
 		if s.marker >= 0 {
 			last = s.marker
 		}
-		from, to := s.first()-c.first, last+1-c.first
-		if to <= 0 || from >= kafka.Offset(l.columns) {
+		from, to := max(int(s.first()-c.first), 0), min(int(last+1-c.first), l.columns)
+		if to <= 0 || from >= l.columns {
 			continue
 		}
+		g := view.Gap{From: from, To: to, Kind: view.IsDone, Text: s.who + " " + s.state(c)}
+		switch {
+		case s.open():
+			g.Kind = view.IsOpen
+		case s.aborted():
+			g.Kind = view.IsGone
+		}
 		row := 0
-		for row < openRows && ends[row] > s.first() {
+		for row < openRows && ends[row] > float64(from) {
 			row++
 		}
 		if row == openRows {
-			continue // said by the cells
+			continue // the cells say it
 		}
-		ends[row] = last + 1
-		kind := view.IsDone
-		switch {
-		case s.open():
-			kind = view.IsOpen
-		case s.aborted():
-			kind = view.IsGone
-		}
-		text := s.who + " " + s.state()
-		list = append(list, view.Gap{From: max(int(from), 0), To: min(int(to), l.columns), Row: row + 1, Kind: kind, Text: text})
+		g.Row = row + 1
+		ends[row] = float64(to) + view.BesidePlaces(g)
+		list = append(list, g)
 	}
 	return list
 }
@@ -202,6 +210,9 @@ func (l *layout) flags(c *contents) (list []view.Flag) {
 	}
 	if c == l.orders && l.app != nil {
 		add(l.committedOrders(), view.Committed, billing+" committed")
+		if l.app.Sink.Kind == engine.SinkOffsets {
+			add(l.storedOutside(), view.Committed, "database has")
+		}
 		for _, o := range l.app.Offsets {
 			if o.Topic == orders {
 				add(o.Position, view.Position, "position")
@@ -233,7 +244,8 @@ func (l *layout) readerStrip(r *reader) view.Strip {
 	c := l.read()
 	s := l.newStrip("sees-"+r.level, r.level, c)
 	s.At = labs.Target{Kind: labs.NodeTarget, Node: kafka.NodeID(r.member.ID)}.String()
-	s.Owner = "sees of " + c.TopicPartition.String()
+	s.Owner = "what it sees"
+	s.FlagRows = 1
 	s.Empty = "nothing to see yet"
 	seen := 0
 	for i := range c.entries {
@@ -243,7 +255,7 @@ func (l *layout) readerStrip(r *reader) view.Strip {
 	}
 	s.Count = kafka.Count(seen, "record") + " seen"
 	if n := l.abortedSeen(r); n > 0 {
-		s.Lag = kafka.Count(n, "aborted record") + " seen"
+		s.Lag = fmt.Sprintf("%d of them aborted", n)
 	}
 	for _, e := range c.inSight() {
 		s.Cells = append(s.Cells, l.sight(c, r, &e))
@@ -289,7 +301,7 @@ func (l *layout) sight(c *contents, r *reader, e *entry) view.Cell {
 	if d.New {
 		what += ", in this tick"
 	}
-	d.Label = fmt.Sprintf("offset %d for %s: %s", e.Offset, r.level, what)
+	d.Label = strings.TrimPrefix(fmt.Sprintf("%s, offset %d for %s: %s", d.Text, e.Offset, r.level, what), ", ")
 	return d
 }
 
@@ -307,6 +319,7 @@ func (l *layout) outsideStrip() view.Strip {
 	s := l.newStrip("outside", outsideNames[l.outside()], c)
 	s.At = labs.Target{Kind: labs.GroupTarget, Node: billing}.String()
 	s.Owner = "outside the cluster, by order"
+	s.FlagRows = 1
 	s.Empty = "no effects yet"
 	s.Count = kafka.Count(l.app.Sink.Effects, "effect")
 	s.Lag = l.tallyOf(func(e *effect) int { return e.outside }).text()
@@ -322,14 +335,14 @@ func (l *layout) outsideStrip() view.Strip {
 			case x.outside == 1:
 				d.Text, d.Word, d.Stage, what = "1×", "once", effectOne, "one effect"
 			case x.outside > 1:
-				d.Text, d.Word, d.Stage, what = fmt.Sprintf("%d×", x.outside), "repeated", effectTwo, kafka.Count(x.outside, "effect")
+				d.Text, d.Word, d.Stage, what = fmt.Sprintf("%d×", x.outside), "again", effectTwo, kafka.Count(x.outside, "effect")
 			case x.lost():
 				d.Text, d.Word, d.Stage, what = "0", "lost", effectBad, "lost: committed, and never processed"
 			default:
 				what = "no effect yet"
 			}
 		}
-		d.Label = fmt.Sprintf("order %d in the %s: %s", e.Offset, outsideNames[l.outside()], what)
+		d.Label = strings.TrimPrefix(fmt.Sprintf("%s, order %d in the %s: %s", d.Text, e.Offset, outsideNames[l.outside()], what), ", ")
 		s.Cells = append(s.Cells, d)
 	}
 	return s

@@ -28,7 +28,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 	for _, c := range l.logs() {
 		add(l.readHeld(c))
 	}
-	add(l.readVisible(), l.readLag())
+	add(l.readVisible(), l.readLag(), l.readOutlook())
 	add(l.readCrashes()...)
 	add(l.readFenced()...)
 	add(l.readFailures()...)
@@ -56,7 +56,7 @@ func (l *layout) readSoFar() view.Paragraph {
 		text += fmt.Sprintf(" For read_uncommitted: %s.", l.tallyOf(func(e *effect) int { return e.bills }).text())
 	}
 	if l.outside() != nothing {
-		text += fmt.Sprintf(" In the %s: %s, %s in all.", outsideNames[l.outside()], l.tallyOf(func(e *effect) int { return e.outside }).text(), kafka.Count(l.app.Sink.Effects, "effect"))
+		text += fmt.Sprintf(" Outside (%s): %s, %s in all.", outsideNames[l.outside()], l.tallyOf(func(e *effect) int { return e.outside }).text(), kafka.Count(l.app.Sink.Effects, "effect"))
 	}
 	return say(fmt.Sprintf("So far, of %s:", kafka.Count(n, "order")), "%s", text)
 }
@@ -67,7 +67,14 @@ func (l *layout) readProduced() view.Paragraph {
 	if r.Sent == 0 {
 		return say("So far: ", "nothing was handed in.")
 	}
-	text := fmt.Sprintf("%d acknowledged, %s in orders twice", r.Acknowledged, isAre(len(r.Duplicated)))
+	present, missing := l.inOrders(&r)
+	text := fmt.Sprintf("%d acknowledged, %s in orders", r.Acknowledged, isAre(present))
+	if len(r.Duplicated) > 0 {
+		text += fmt.Sprintf(", %d of them twice", len(r.Duplicated))
+	}
+	if missing > 0 {
+		text += fmt.Sprintf(", %s not there and not on %s way", isAre(missing), labs.Verb(missing, "its", "their"))
+	}
 	if lost := len(r.Lost); lost > 0 {
 		text += fmt.Sprintf(", %s lost", isAre(lost))
 	}
@@ -95,8 +102,7 @@ func (l *layout) readHeld(c *contents) view.Paragraph {
 		return nil
 	}
 	offsets, others := c.heldUp()
-	head := fmt.Sprintf("%s of %s is open since offset %d: ", "The transaction of "+s.who, "in "+c.TopicPartition.String(), s.first())
-	head = fmt.Sprintf("%s holds %s up: ", s.who, c.TopicPartition)
+	head := fmt.Sprintf("%s holds %s up: ", s.who, c.TopicPartition)
 	text := fmt.Sprintf("its transaction is open from offset %d on, so the last stable offset is %d while the high watermark is %d. read_committed readers wait for %s", s.first(), c.lastStable, c.Log.HighWatermark, kafka.Count(offsets, "offset"))
 	if !s.open() {
 		text = fmt.Sprintf("its %s marker stands at offset %d, which is not below the high watermark %d yet, so the last stable offset is still %d. read_committed readers wait for %s", map[bool]string{true: "COMMIT", false: "ABORT"}[s.commit], s.marker, c.Log.HighWatermark, c.lastStable, kafka.Count(offsets, "offset"))

@@ -1,5 +1,7 @@
 package view
 
+import "unicode/utf8"
+
 // Picture is the state of the cluster as it is drawn. Each Differs in its parts says that the picture beside
 // it, of the other run, has something else there, or nothing.
 type Picture struct {
@@ -43,26 +45,27 @@ type Member struct {
 // Strip is one partition's log, growing to the right. It shows a window of Columns places from offset
 // First.
 type Strip struct {
-	ID      string
-	Name    string // "orders-0"
-	Owner   string // who reads it, in words: "read by c0"
-	At      string // value of "at" that opens the partition's segments
-	First   int64  // offset of the first place
-	Columns int    // places in the window, cells and empty ones
-	Width   int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
-	Cells   []Cell // left to right
-	Gaps    []Gap  // brackets right under the cells
-	GapRows int    // rows that are kept for them; 0: none
-	Batches []BatchLabel
-	Flags   []Flag   // left to right
-	Before  *Link    // earlier records exist: a link that moves the window
-	After   *Link    // later records exist
-	Count   string   // "15 records · 1,420 B · 2 segments"
-	Lag     string   // "3 to read"
-	Grew    *Link    // why Count changed in this tick; nil: it did not
-	Moved   *Link    // why Lag changed in this tick; nil: it did not
-	Empty   string   // what to say when there is no record
-	Above   *Machine // over the strip: who writes to it; nil: nothing
+	ID       string
+	Name     string // "orders-0"
+	Owner    string // who reads it, in words: "read by c0"
+	At       string // value of "at" that opens the partition's segments
+	First    int64  // offset of the first place
+	Columns  int    // places in the window, cells and empty ones
+	Width    int    // of a place, in percent of the usual; 0: 100. Flags need more places where they are narrow
+	Cells    []Cell // left to right
+	Gaps     []Gap  // brackets right under the cells
+	GapRows  int    // rows that are kept for them; 0: none
+	Batches  []BatchLabel
+	Flags    []Flag   // left to right
+	FlagRows int      // rows that are kept for them, 1 to 3; 0: 3
+	Before   *Link    // earlier records exist: a link that moves the window
+	After    *Link    // later records exist
+	Count    string   // "15 records · 1,420 B · 2 segments"
+	Lag      string   // "3 to read"
+	Grew     *Link    // why Count changed in this tick; nil: it did not
+	Moved    *Link    // why Lag changed in this tick; nil: it did not
+	Empty    string   // what to say when there is no record
+	Above    *Machine // over the strip: who writes to it; nil: nothing
 
 	Differs      bool // Owner does, or the other picture has no such strip
 	CountDiffers bool
@@ -83,6 +86,20 @@ type Gap struct {
 type BatchLabel struct {
 	From, To int // places, the last not included
 	Text     string
+}
+
+// Places that the words of a bracket need, at their usual width.
+const (
+	gapARune  = 0.16
+	gapAround = 0.6
+)
+
+// BesidePlaces is how many places the words of a bracket take beside it, where they have no room inside; 0: they have.
+func BesidePlaces(g Gap) float64 {
+	if words := gapAround + gapARune*float64(utf8.RuneCountInString(g.Text)); float64(g.To-g.From) < words {
+		return words
+	}
+	return 0
 }
 
 // GapKind says what a gap stands for.

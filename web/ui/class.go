@@ -127,6 +127,7 @@ func laneClass(s view.Strip) string {
 func stripClass(s view.Strip) string {
 	c := classes{"strip", "cols-" + strconv.Itoa(min(max(s.Columns, 1), maxColumns))}
 	c.add("wide", s.Width > 100)
+	c.add("flags-"+strconv.Itoa(s.FlagRows), s.FlagRows > 0)
 	c.add("gaps-"+strconv.Itoa(s.GapRows), s.GapRows > 0)
 	return c.String()
 }

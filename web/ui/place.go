@@ -50,6 +50,9 @@ func placeFlag(f view.Flag, s view.Strip, taken *[maxFlagRows + 1][]stretch) pla
 	at := float64(f.Column)
 	right, left := stretch{at, at + width}, stretch{at - width, at}
 	last := maxFlagRows
+	if s.FlagRows > 0 {
+		last = min(s.FlagRows, maxFlagRows)
+	}
 	narrow := s.Width > 0 && s.Width < 100
 	if narrow { // and low
 		last = 2
@@ -157,13 +160,6 @@ func (m placedMark) class() string {
 	return c.String()
 }
 
-// Places that the words of a bracket need; where they have no room they stand beside it, those of what would be lost
-// on its left.
-const (
-	gapARune  = 0.16
-	gapAround = 0.6
-)
-
 // batchLabelClass is the class of a batch’s label and where it begins and ends.
 func batchLabelClass(b view.BatchLabel, s view.Strip) string {
 	from, to := min(max(b.From, 0), s.Columns), min(max(b.To, 0), s.Columns)
@@ -174,7 +170,8 @@ func batchLabelClass(b view.BatchLabel, s view.Strip) string {
 func gapClass(g view.Gap, s view.Strip) string {
 	from, to := min(max(g.From, 0), s.Columns), min(max(g.To, 0), s.Columns)
 	c := classes{"gap", string(g.Kind), "gap-row-" + strconv.Itoa(g.Row), "at-" + strconv.Itoa(min(from, maxColumns)), "span-" + strconv.Itoa(max(to-from, 1))}
-	beside := float64(to-from) < gapAround+gapARune*float64(utf8.RuneCountInString(g.Text))
+	g.From, g.To = from, to
+	beside := view.BesidePlaces(g) > 0
 	c.add("beside", beside)
 	c.add("left", beside && g.Kind == view.ToLose && from > 1)
 	c.add("differs", g.Differs)
