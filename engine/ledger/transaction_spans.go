@@ -11,7 +11,7 @@ import (
 // span is what a log has of one transaction: from its first record to the marker that ends it.
 type span struct {
 	producer    kafka.ProducerID
-	first, last kafka.Offset // of its records, inclusive
+	first, last kafka.Offset // of its records, inclusive; where a log was cut off its end may be the last
 	marker      kafka.Offset // kafka.NoOffset: it is open
 	commit      bool
 }
