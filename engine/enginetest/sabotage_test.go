@@ -57,7 +57,6 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.ZombiesPass, want: ledger.OneProducerAnEpoch, ofTransactions: true},
 		{rule: sabotage.WritesUnverified, want: ledger.TransactionsKnown, ofTransactions: true},
 		{rule: sabotage.AddsWhileEnding, want: ledger.TransactionStates, ofTransactions: true},
-		{rule: sabotage.OldMarkersAccepted, want: ledger.CoordinatorEpochsRise, ofTransactions: true},
 	} {
 		t.Run(string(tc.want), func(t *testing.T) {
 			t.Parallel()

@@ -25,6 +25,7 @@ type simulation struct {
 	checker    engine.Checker
 	violations []engine.Violation // the last that were found
 	played     int                // ticks
+	healed     kafka.Millis       // when every fault was undone
 	excuse     string             // why a partition has no leader in the end, "" if all have
 }
 

@@ -184,6 +184,7 @@ func (s *simulation) run() (wrong string) {
 	if wrong = s.heal(); wrong != "" {
 		return wrong
 	}
+	s.healed = s.cluster.View().Now
 	const most, mostInAll kafka.Millis = 300_000, 1_800_000
 	pending, done := "", 0
 	for waited, all := kafka.Millis(0), kafka.Millis(0); waited < most && all < mostInAll; waited, all = waited+s.spec.TickMillis, all+s.spec.TickMillis {

@@ -168,9 +168,17 @@ func (s *simulation) spring(at int) {
 }
 
 // pendingTransactions says which transactions have not come to an end, and where readers of committed records are held up.
-// What is held up for good is an excuse: a transaction of which a partition of __transaction_state, or the partition itself,
+// What is held up for good is an excuse, in the end: a transaction of which a partition of __transaction_state, or the partition itself,
 // has lost what had been committed stays open until an administrator ends it, as in Kafka.
 func (s *simulation) pendingTransactions(v engine.View) (why []string) {
+	const enough kafka.Millis = 120_000
+	held := func(what string, lost bool) {
+		if lost && v.Now-s.healed > enough {
+			s.excuse = what
+		} else {
+			why = append(why, what)
+		}
+	}
 	lost := false
 	for _, t := range v.Transactions {
 		lost = lost || s.checker.Lost(t.Partition)
@@ -183,11 +191,7 @@ func (s *simulation) pendingTransactions(v engine.View) (why []string) {
 		default:
 			continue
 		}
-		if s.checker.Lost(t.Partition) {
-			s.excuse = wrong
-		} else {
-			why = append(why, wrong)
-		}
+		held(wrong, s.checker.Lost(t.Partition))
 	}
 	for _, list := range [][]engine.PartitionView{v.Partitions, v.Offsets, v.TransactionStates} {
 		for _, p := range list {
@@ -195,12 +199,8 @@ func (s *simulation) pendingTransactions(v engine.View) (why []string) {
 				if !r.Online || r.LastStableOffset == r.HighWatermark {
 					continue
 				}
-				held := fmt.Sprintf("%s on broker %d: last stable offset %d, high watermark %d", p.TopicPartition, r.Broker, r.LastStableOffset, r.HighWatermark)
-				if lost || s.checker.Lost(p.TopicPartition) {
-					s.excuse = held
-				} else {
-					why = append(why, held)
-				}
+				held(fmt.Sprintf("%s on broker %d: last stable offset %d, high watermark %d", p.TopicPartition, r.Broker, r.LastStableOffset, r.HighWatermark),
+					lost || s.checker.Lost(p.TopicPartition))
 			}
 		}
 	}

@@ -260,7 +260,11 @@ type undone struct {
 func (k *Checker) checkUndone() {
 	for _, u := range k.undone {
 		p := k.of(u.tp)
-		if r, number, found := p.at(u.offset); found {
+		r, number, found := p.at(u.offset)
+		switch {
+		case !found && p.over(u.offset): // it was deleted in the same tick
+			continue
+		case found:
 			given, noData := r.isGiven(&r.batches[number], p.sure())
 			if noData || u.group.ReadsCommitted && !given {
 				continue

@@ -399,7 +399,7 @@ func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 	if !found {
 		return
 	}
-	if first, open := r.firstOpen(p.sure()); open && first < body.To {
+	if first, open := r.firstOpen(p.sure(), p.start); open && first < body.To {
 		k.violated(CommittedOnly, p.tp, "%s has read up to offset %d; a transaction that begins at %d is open", node, body.To, first)
 		return
 	}
@@ -429,10 +429,10 @@ func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaS
 	}
 	was.settled = max(was.settled, now.HighWatermark)
 	least, most := now.HighWatermark, now.HighWatermark
-	if first, open := was.firstOpen(now.HighWatermark); open {
+	if first, open := was.firstOpen(now.HighWatermark, 0); open {
 		least = min(least, max(first, now.LogStartOffset))
 	}
-	if first, open := was.firstOpen(was.settled); open {
+	if first, open := was.firstOpen(was.settled, p.start); open {
 		most = min(most, max(first, now.LogStartOffset))
 	}
 	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 {

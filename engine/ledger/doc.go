@@ -23,7 +23,7 @@
 //
 // # Left out
 //
-// Transactions. A record of a compacted log that is gone and has a later one of its key counts as removed, whoever took
+// Whether a record's transaction was committed: [Report] counts it either way. A record of a compacted log that is gone and has a later one of its key counts as removed, whoever took
 // it.
 //
 //	r := ledger.Account(records, logs)

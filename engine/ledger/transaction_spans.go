@@ -11,7 +11,7 @@ import (
 // span is what a log has of one transaction: from its first record to the marker that ends it.
 type span struct {
 	producer    kafka.ProducerID
-	first, last kafka.Offset // of its records, inclusive
+	first, last kafka.Offset // of its records, inclusive; where a log was cut off its end may be the last
 	marker      kafka.Offset // kafka.NoOffset: it is open
 	commit      bool
 }
@@ -80,9 +80,10 @@ func (r *replicaSeen) forgetSpans(from kafka.Offset) {
 	}
 }
 
-// firstOpen gives the first record of the transactions that are open at a high watermark; false: there is none.
-func (r *replicaSeen) firstOpen(highWatermark kafka.Offset) (first kafka.Offset, open bool) {
-	at := slices.IndexFunc(r.spans, func(s span) bool { return s.openAt(highWatermark) })
+// firstOpen gives the first record of the transactions that are open at a high watermark and have records at start or above;
+// false: there is none.
+func (r *replicaSeen) firstOpen(highWatermark, start kafka.Offset) (first kafka.Offset, open bool) {
+	at := slices.IndexFunc(r.spans, func(s span) bool { return s.last >= start && s.openAt(highWatermark) })
 	if at < 0 {
 		return 0, false
 	}
@@ -107,11 +108,17 @@ func (r *replicaSeen) isCommitted(b *batchSeen) bool {
 	return b.span == noSpan || r.spans[b.span].marker != kafka.NoOffset && r.spans[b.span].commit
 }
 
-// at gives the batch that holds an offset, of the replica that has most of the log; false: none has it.
+// at gives the batch that holds an offset, of the replica with the latest leader epoch there, and of those of the one that has
+// most of the log; false: none has it.
 func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, found bool) {
-	for _, other := range p.replicas { // the order does not matter: the longest, and they agree
-		if i := other.find(offset); i < len(other.batches) && other.batches[i].base <= offset && (r == nil || other.end() > r.end()) {
-			r, number = other, i
+	latest := kafka.NoLeaderEpoch
+	for _, other := range p.replicas { // the order does not matter: those that are as good agree
+		i := other.find(offset)
+		if i == len(other.batches) || other.batches[i].base > offset {
+			continue
+		}
+		if epoch := other.batches[i].leaderEpoch(); r == nil || epoch > latest || epoch == latest && other.end() > r.end() {
+			r, number, latest = other, i, epoch
 		}
 	}
 	return r, number, r != nil

@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loglab/engine/coordinator"
+	"loglab/engine/journal"
+	"loglab/engine/kafka"
+	"loglab/engine/record"
+	"loglab/engine/simdisk"
+	"loglab/engine/storage"
+	"loglab/engine/txn"
+)
+
+var orders0 = kafka.TopicPartition{Topic: "orders"}
+
+// spansText gives the transactions of a log, as "producer first..last→marker"; "open" for one that has none.
+func spansText(r *replicaSeen) string {
+	var list []string
+	for _, s := range r.spans {
+		end := "open"
+		if s.marker != kafka.NoOffset {
+			end = fmt.Sprintf("%d commit=%t", s.marker, s.commit)
+		}
+		list = append(list, fmt.Sprintf("%d %d..%d→%s", s.producer, s.first, s.last, end))
+	}
+	return strings.Join(list, ", ")
+}
+
+// txnLog is a log with transactions, of the broker b1.
+type txnLog struct {
+	t    *testing.T
+	disk simdisk.Disk
+	log  *storage.Log
+	k    Checker
+	next map[kafka.ProducerID]kafka.Sequence
+}
+
+func newTxnLog(t *testing.T) *txnLog {
+	l := &txnLog{t: t, next: map[kafka.ProducerID]kafka.Sequence{}}
+	l.log = storage.New(&l.disk, "orders-0", storage.DefaultConfig(), 1000)
+	l.k.partitions, l.k.brokers = map[kafka.TopicPartition]*partitionSeen{}, map[kafka.BrokerID]*brokerSeen{1: {}}
+	l.k.transactions, l.k.producers = map[string]*transactionSeen{}, map[kafka.ProducerID]*transactionSeen{}
+	return l
+}
+
+// writes appends a batch of a transaction.
+func (l *txnLog) writes(id kafka.ProducerID, epoch kafka.ProducerEpoch, records int) {
+	l.t.Helper()
+	b := record.NewBuilder(record.Options{Transactional: true, Producer: &record.Producer{ID: id, Epoch: epoch, BaseSequence: l.next[id]}})
+	for range records {
+		b.Append(1000, []byte("k"), []byte("v"))
+	}
+	l.next[id] += kafka.Sequence(records)
+	batch, err := b.Build()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := l.log.Append(batch, 0, 1000); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// ends appends a marker.
+func (l *txnLog) ends(id kafka.ProducerID, epoch kafka.ProducerEpoch, how record.ControlType) {
+	l.t.Helper()
+	if _, err := l.log.AppendEndTxnMarker(storage.TransactionMarker{EndTxnMarker: record.EndTxnMarker{Type: how}, ProducerID: id, ProducerEpoch: epoch}, 0, 1000); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// look lets the checker see the log.
+func (l *txnLog) look() *replicaSeen {
+	p := l.k.of(orders0)
+	l.k.follow(p, 1, p.replicaOf(1), &ReplicaState{TopicPartition: orders0, Open: true, LogEndOffset: l.log.LogEndOffset(), Segments: l.log.Segments()})
+	p.highest = l.log.LogEndOffset()
+	return p.replicaOf(1)
+}
+
+// A log is cut into transactions as it grows, and as it is cut off.
+func TestSpans(t *testing.T) {
+	l := newTxnLog(t)
+	is := func(want string) {
+		t.Helper()
+		if got := spansText(l.look()); got != want {
+			t.Errorf("%s; want %s", got, want)
+		}
+	}
+	l.writes(1, 0, 2)
+	l.writes(2, 0, 1)
+	l.writes(1, 0, 1)
+	is("1 0..3→open, 2 2..2→open")
+	l.ends(2, 0, record.Abort)
+	l.ends(1, 0, record.Commit)
+	l.ends(1, 0, record.Commit) // once more
+	l.writes(1, 0, 1)
+	is("1 0..3→5 commit=true, 2 2..2→4 commit=false, 1 7..7→open")
+	if first, open := l.look().firstOpen(8, 0); first != 7 || !open {
+		t.Errorf("the first that is open begins at %d (%t)", first, open)
+	}
+	if first, open := l.look().firstOpen(5, 0); first != 0 || !open {
+		t.Errorf("with the marker above the high watermark the first that is open begins at %d (%t)", first, open)
+	}
+	if _, err := l.log.TruncateTo(5); err != nil {
+		t.Fatal(err)
+	}
+	is("1 0..3→open, 2 2..2→4 commit=false")
+	if _, err := l.log.TruncateTo(3); err != nil {
+		t.Fatal(err)
+	}
+	is("1 0..2→open, 2 2..2→open")
+	if len(l.k.out) > 0 {
+		t.Errorf("%v", l.k.out)
+	}
+}
+
+// A reader of committed records is held to what the log has.
+func TestCommittedReads(t *testing.T) {
+	l := newTxnLog(t)
+	l.writes(1, 0, 2)
+	l.ends(1, 0, record.Commit) // 2
+	l.writes(1, 0, 3)
+	l.ends(1, 0, record.Abort) // 6
+	l.writes(1, 0, 1)
+	l.look()
+	for _, tc := range []struct {
+		from, to         kafka.Offset
+		records, aborted int
+		wrong            bool
+	}{
+		{0, 3, 2, 0, false}, {0, 7, 2, 3, false}, {1, 5, 1, 2, false}, {3, 3, 0, 0, false},
+		{0, 3, 1, 0, true}, {0, 7, 5, 0, true}, {0, 7, 2, 2, true}, {0, 8, 3, 3, true}, {7, 8, 1, 0, true},
+	} {
+		l.k.out = nil
+		l.k.checkRead("c0", journal.RecordsRead{TopicPartition: orders0, From: tc.from, To: tc.to, Records: tc.records, Aborted: tc.aborted})
+		if (len(l.k.out) == 1) != tc.wrong {
+			t.Errorf("%+v: %v", tc, l.k.out)
+		}
+	}
+}
+
+// A marker that comes again does no harm; one that ends records of the next transaction, or ends a transaction otherwise
+// than was decided, is found.
+func TestMarkersOfDecisions(t *testing.T) {
+	for _, tc := range []struct {
+		what   string
+		play   func(l *txnLog)
+		wanted Invariant // empty: nothing is found
+	}{
+		{"as decided", func(l *txnLog) { l.ends(1, 1, record.Commit) }, ""},
+		{"twice", func(l *txnLog) { l.ends(1, 1, record.Commit); l.ends(1, 1, record.Commit) }, ""},
+		{"aborted", func(l *txnLog) { l.ends(1, 1, record.Abort) }, AllOrNothing},
+		{"of an earlier epoch", func(l *txnLog) { l.ends(1, 0, record.Commit) }, AllOrNothing},
+		{"not written", func(*txnLog) {}, AllOrNothing},
+	} {
+		l := newTxnLog(t)
+		seen := &transactionSeen{
+			id: "t", partition: kafka.TopicPartition{Topic: "__transaction_state"}, states: map[kafka.NodeID]txn.State{}, owners: map[coordinator.Producer]process{},
+			processes: map[kafka.NodeID]int{}, begun: map[kafka.NodeID]coordinator.Producer{}, added: map[kafka.TopicPartition]bool{orders0: true},
+		}
+		l.k.transactions["t"], l.k.producers[1] = seen, seen
+		l.writes(1, 0, 2)
+		l.k.decide(seen, decision{commit: true, data: coordinator.Producer{ID: 1}, marker: 1})
+		l.k.takeQueued(seen, journal.TransactionMarkersQueued{TransactionalID: "t", Marker: "COMMIT", ProducerID: 1, ProducerEpoch: 1, TransactionVersion: 2, Partitions: []kafka.TopicPartition{orders0}})
+		tc.play(l)
+		for _, b := range l.look().batches {
+			l.k.checkAppended("b1", journal.BatchAppended{TopicPartition: orders0, BaseOffset: b.base, LastOffset: b.last})
+		}
+		l.k.checkComplete(seen, journal.TransactionCompleted{TransactionalID: "t", To: "CompleteCommit"})
+		if tc.wanted == "" && len(l.k.out) > 0 || tc.wanted != "" && (len(l.k.out) == 0 || l.k.out[0].Invariant != tc.wanted) {
+			t.Errorf("%s: %v", tc.what, l.k.out)
+		}
+	}
+}
