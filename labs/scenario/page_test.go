@@ -131,13 +131,13 @@ func TestQuestion(t *testing.T) {
 	if guessed := ask("t=8&guess=who:2"); !guessed.Choices[1].Current || guessed.Choices[0].Current || !strings.Contains(guessed.Note, "You guess: b2") || guessed.Happened != "" {
 		t.Errorf("once guessed it is %+v", guessed)
 	}
-	for query, want := range map[string][2]string{"t=20": {"", "2 brokers"}, "t=10&guess=count:2": {"2 brokers", "2 brokers"}, "t=10&guess=count:0": {"0 brokers", "2 brokers"}} {
+	for query, want := range map[string][2]string{"t=20": {"", "2 brokers"}, "t=11&guess=count:2": {"2 brokers", "2 brokers"}, "t=9&guess=who:2": {"b2", "still b1"}, "t=11&guess=count:0": {"0 brokers", "2 brokers"}} {
 		got := ask(query)
 		if got.Guessed != want[0] || got.Happened != want[1] || got.Same != (want[0] == want[1]) || len(got.Choices) > 0 || got.Form != nil {
 			t.Errorf("%s answers %+v", query, got)
 		}
 	}
-	if form := ask("t=9&guess=who:1").Form; form == nil || len(form.Hidden) != 4 || form.Hidden[2].Value != "who:1" || form.Hidden[3].Value != "count:" {
+	if form := ask("t=10&guess=who:1").Form; form == nil || len(form.Hidden) != 4 || form.Hidden[2].Value != "who:1" || form.Hidden[3].Value != "count:" {
 		t.Errorf("a number is asked for by %+v", form)
 	}
 }
@@ -145,7 +145,7 @@ func TestQuestion(t *testing.T) {
 // Stops lead to each other, and open what the story shows there; what a reader has opened stays open.
 func TestStops(t *testing.T) {
 	story := told(t)
-	stops := []string{"", "&t=2", "&t=5&at=node:b1", "&t=9", "&t=10", "&t=20"}
+	stops := []string{"", "&t=2", "&t=5&at=node:b1", "&t=9", "&t=10", "&t=11", "&t=20"}
 	a := address(t, story, "")
 	for i, want := range stops {
 		p := page(t, a)
@@ -158,10 +158,10 @@ func TestStops(t *testing.T) {
 		_, query, _ := strings.Cut(p.Story.On.Href, "?")
 		a = address(t, story, query)
 	}
-	if p := page(t, address(t, story, "t=9&at=node:b3")); !strings.Contains(p.Story.On.Href, "at=node:b3") || p.Story.Where != "Stop 4 of 6" {
+	if p := page(t, address(t, story, "t=9&at=node:b3")); !strings.Contains(p.Story.On.Href, "at=node:b3") || p.Story.Where != "Stop 4 of 7" {
 		t.Errorf("%s: on leads to %s", p.Story.Where, p.Story.On.Href)
 	}
-	if p := page(t, address(t, story, "t=7")); p.Story.Where != "After stop 3 of 6" || p.Story.Back.Href != "/scenario/good?v=1&t=5&at=node:b1" {
+	if p := page(t, address(t, story, "t=7")); p.Story.Where != "After stop 3 of 7" || p.Story.Back.Href != "/scenario/good?v=1&t=5&at=node:b1" {
 		t.Errorf("%s: back leads to %s", p.Story.Where, p.Story.Back.Href)
 	}
 	if p := page(t, address(t, story, "t=9&range=5..9")); p.Story.Where != "Stop 2 of 2" || !p.Story.On.Inactive {

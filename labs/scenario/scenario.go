@@ -167,8 +167,13 @@ func (c *checker) checkOrder() {
 		ascending("the end of a part", p.Line, p.To, &last)
 	}
 	last = 0
+	decided := -1
 	for _, q := range c.Questions {
 		ascending("a question", q.Line, q.At, &last)
+		if q.At == decided {
+			c.refuse(q.Line, "question %s is asked at tick %d, at which the one before is decided: a later tick is allowed, so that its answer can be read", q.Name, q.At)
+		}
+		decided = q.Decided
 		if q.Decided <= q.At {
 			c.refuse(q.Line, "question %s is decided at tick %d: a tick after %d is allowed, at which it is asked", q.Name, q.Decided, q.At)
 		}

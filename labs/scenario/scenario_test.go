@@ -89,8 +89,8 @@ questions:
       - {is: 2, text: b2}
     because: "Nobody has noticed, and vs has b${vs.partitions[0].leader}."
   - name: count
-    at: 9
-    decided: 10
+    at: 10
+    decided: 11
     ask: How many brokers run?
     answer: count(brokers, .state == "running")
     number: {unit: brokers, max: 3}
@@ -167,7 +167,8 @@ func TestBadFiles(t *testing.T) {
 		{"nothing said at the start", "{at: 0, text", "{at: 1, text", 15, []string{"tick 1", "0 is allowed"}},
 		{"part out of order", "from: 0, to: 4", "from: 4, to: 0", 13, []string{"tick 0", "ascend"}},
 		{"decided before it is asked", "decided: 9", "decided: 5", 18, []string{"tick 5", "after 5"}},
-		{"question out of order", "    at: 9\n", "    at: 8\n", 27, []string{"tick 8", "ascend"}},
+		{"question out of order", "    at: 10\n", "    at: 8\n", 27, []string{"tick 8", "ascend"}},
+		{"question that hides an answer", "    at: 10\n", "    at: 9\n", 27, []string{"tick 9", "one before is decided"}},
 		{"vs with an unknown setting", "vs: {acks", "vs: {ack", 11, []string{`"ack"`, "allowed are brokers"}},
 		{"vs with its own value", "vs: {acks: all}", "vs: {acks: 1}", 1, []string{"vs", "another one"}},
 		{"two vs", "vs: {acks: all}", "vs: {acks: all, rate: 1}", 11, []string{"2 pairs", "at most 1"}},
