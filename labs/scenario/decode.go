@@ -103,7 +103,7 @@ func firstInvalid(source []byte) int {
 // tooDeep counts brackets, those in texts too, which no scenario has so many of.
 func tooDeep(source []byte) (line int, deep bool) {
 	line, open, starts := 1, 0, 0
-	for _, c := range source {
+	for at, c := range source {
 		switch c {
 		case '[', '{':
 			open++
@@ -112,8 +112,10 @@ func tooDeep(source []byte) (line int, deep bool) {
 		case '\n':
 			line++
 			starts = 0
-		case '-', '?', ':': // "- - - -" nests too
-			starts++
+		case '-', '?', ':': // "- - - -" nests too; a hyphen in a word does not
+			if at+1 < len(source) && (source[at+1] == ' ' || source[at+1] == '\t') {
+				starts++
+			}
 		}
 		if open > maxIndent || starts > 8*maxIndent {
 			return line, true
