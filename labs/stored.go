@@ -27,7 +27,7 @@ func DiskPath(a Address, name string) string {
 // saveLink leads to the run so far as a scenario, once something was done; nil: nothing was, or the frame stands in
 // another site's page.
 func saveLink(a Address) *view.Link {
-	if len(a.Do) == 0 || a.Site == Embeds {
+	if len(a.Do) == 0 || a.Site == Embeds || a.head != nil { // what is too long for an address is no scenario
 		return nil
 	}
 	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run up to this tick, as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}

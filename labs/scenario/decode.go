@@ -323,7 +323,7 @@ func (d *decoder) pairs(node ast.Node, into reflect.Value, name string, tag refl
 	for _, pair := range list {
 		key := pair.Key.String()
 		var one Scalar
-		d.value(pair.Value, reflect.ValueOf(&one).Elem(), key, `max:"32000"`)
+		d.value(pair.Value, reflect.ValueOf(&one).Elem(), key, `max:"4000"`)
 		into.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(one))
 	}
 }
