@@ -13,6 +13,9 @@
 //
 // Each lab is a package below this one that makes one [Lab]; labs/all lists them.
 //
+// A scenario tells a story along such a run (story.go, labs/scenario). Its address says only which frame is shown and what
+// was guessed; whoever acts leaves it for the lab's own address of the same frame.
+//
 // An address can name a twin, the same run with one setting changed (twin.go). Its page shows both: each is an
 // ordinary run that its lab draws as it draws any ([Frame]), and what differs between the two drawings is found
 // and marked here, for every lab (pair.go, differ.go).

@@ -24,13 +24,17 @@ func DiskPath(a Address, name string) string {
 	return DiskPrefix + name + a.String()
 }
 
-// saveLink leads to the run so far as a scenario, once something was done; nil: nothing was, or the frame stands in
-// another site's page.
+// maxStory is the last tick that a scenario can have.
+const maxStory = 1000
+
+// saveLink leads to the run as a scenario, once something was done; nil: nothing was, it is too long for one, or the
+// frame stands in another site's page.
 func saveLink(a Address) *view.Link {
-	if len(a.Do) == 0 || a.Site == Embeds || a.head != nil { // what is too long for an address is no scenario
+	n := len(a.Do)
+	if n == 0 || a.Site == Embeds || a.head != nil || max(a.T, a.Do[n-1].Tick) > maxStory {
 		return nil
 	}
-	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run up to this tick, as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}
+	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}
 }
 
 // kept tells that only this server can open the address, and offers a file that every server can.

@@ -23,7 +23,11 @@
 //   - The bytes of a reader's file are shown as text or sent as an attachment, and the name it had is on no page.
 //   - A stream ends at the horizon of its address, when the client goes, and when the server stops.
 //
-// What is left out: the pages of lessons and scenarios.
+// A scenario is served by the handlers of labs: its address begins where the scenario says instead of where a lab does
+// (lab.go, scenario.go). Those of a teacher's directory are read again while the server runs, and a file that is wrong
+// is an error page with its lines.
+//
+// What is left out: the pages of lessons.
 //
 //	site, err := web.New(slog.Default(), texts)
 //	err = site.Serve(ctx, listener) // until ctx is done

@@ -60,4 +60,10 @@ func TestSaveIsBounded(t *testing.T) {
 	if _, err := scenario.Save(a, known(t)); !errors.As(err, &problems) || !strings.Contains(err.Error(), "1 to 1000") {
 		t.Errorf("a run of 1,001 ticks: %v", err)
 	}
+	if p := page(t, a); p.Actions.Save != nil {
+		t.Error("a run of 1,001 ticks is offered as a scenario")
+	}
+	if p := page(t, a.WithTick(1000)); p.Actions.Save == nil {
+		t.Error("a run of 1,000 ticks is not offered as a scenario")
+	}
 }
