@@ -15,6 +15,7 @@
 //	TestCleaningCompressed  and leave the same records of compressed batches
 //	TestRecovery            UnifiedLog loads our directories and rebuilds the same indexes
 //	TestDump                DumpLogSegments reads what runs wrote as "loglab dump --json" does
+//	TestDumpTransactions    and its decoders find in runs with transactions what coordinators and replicas had
 //	TestDumpCheck           "loglab dump --check" finds nothing wrong in directories that UnifiedLog and Cleaner wrote
 //	TestDumpCheckSpoiled    and all that DumpLogSegments finds wrong in spoiled indexes
 //	TestBatches             MemoryRecords and engine/record write and read the same batches
@@ -37,6 +38,8 @@
 //	TestGroupPartitions     Utils.abs and String.hashCode give a group's partition of __consumer_offsets
 //	TestTransactionCoordinator  TransactionCoordinator answers, writes and asks for markers as engine/txn does, over drawn scripts
 //	TestTransactionRecords  TransactionLog and engine/txn write and read the same records
+//	TestTransactionRecordsWritten  and we read what TransactionLog writes under each transaction.version
+//	TestTransactionRecordsSpoiled  and both refuse the same spoiled records
 //	TestTransactionPartitions  Utils.abs and String.hashCode give a transactional id's partition of __transaction_state
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions

@@ -26,33 +26,12 @@ import (
 func TestDump(t *testing.T) {
 	root := t.TempDir()
 	files := dumpedFiles(t, root)
-	loglab := buildLoglab(t)
-	want := &strings.Builder{}
-	var counts dumpCounts
-	for _, file := range files {
-		fmt.Fprintf(want, "Dumping %s\n", file)
-		switch path := filepath.Join(root, file); filepath.Ext(file) {
-		case storage.LogSuffix:
-			counts.segments++
-			fmt.Fprintf(want, "Log starting offset: %d\n", baseOffsetOf(t, file))
-			wantBatches(t, want, output(t, exec.Command(loglab, "dump", "--json", "--check", path)), &counts)
-		case storage.OffsetIndexSuffix:
-			wantOffsetIndex(t, want, root, file, &counts)
-		case storage.TimeIndexSuffix:
-			wantTimeIndex(t, want, root, file, &counts)
-		}
-	}
-	theirs := dumpLogSegments(t, root, files, "--deep-iteration", "--print-data-log", "--key-decoder-class", "Dump$Hex", "--value-decoder-class", "Dump$Hex")
-	theirs, reported := cutReports(theirs)
-	compareLines(t, theirs, want.String())
-	if diff := cmp.Diff(wantReports(t, root, files), reported); diff != "" {
-		t.Errorf("reports (-want +Kafka):\n%s", diff)
-	}
+	counts, reported := compareDumps(t, root, files)
 	t.Logf("%+v; Kafka reports %d lines:\n%s", counts, len(reported), strings.ReplaceAll(strings.Join(reported, "\n"), root, ""))
 
 	// What a broker checks when it starts.
 	indexes := filesWith(files, storage.OffsetIndexSuffix, storage.TimeIndexSuffix)
-	want.Reset()
+	want := &strings.Builder{}
 	for _, file := range indexes {
 		fmt.Fprintf(want, "Dumping %s\n", file)
 		if filepath.Ext(file) == storage.OffsetIndexSuffix && len(readFile(t, root, file)) == 0 {
@@ -64,6 +43,38 @@ func TestDump(t *testing.T) {
 	compareLines(t, dumpLogSegments(t, root, indexes, "--index-sanity-check"), want.String())
 }
 
+// compareDumps lets Kafka's tool dump the files, compares that with "loglab dump --json" and with what we read in the
+// others, and gives what the tool reports.
+func compareDumps(t *testing.T, root string, files []string) (counts dumpCounts, reported []string) {
+	t.Helper()
+	loglab := buildLoglab(t)
+	want := &strings.Builder{}
+	for _, file := range files {
+		fmt.Fprintf(want, "Dumping %s\n", file)
+		switch path := filepath.Join(root, file); filepath.Ext(file) {
+		case storage.LogSuffix:
+			counts.segments++
+			fmt.Fprintf(want, "Log starting offset: %d\n", baseOffsetOf(t, file))
+			wantBatches(t, want, output(t, exec.Command(loglab, "dump", "--json", "--check", path)), &counts)
+		case storage.OffsetIndexSuffix:
+			wantOffsetIndex(t, want, root, file, &counts)
+		case storage.TimeIndexSuffix:
+			wantTimeIndex(t, want, root, file, &counts)
+		case storage.TransactionIndexSuffix:
+			wantTransactionIndex(t, want, root, file, &counts)
+		case storage.ProducerSnapshotSuffix:
+			wantProducerSnapshot(t, want, root, file, &counts)
+		}
+	}
+	theirs := dumpLogSegments(t, root, files, "--deep-iteration", "--print-data-log", "--key-decoder-class", "Dump$Hex", "--value-decoder-class", "Dump$Hex")
+	theirs, reported = cutReports(theirs)
+	compareLines(t, theirs, want.String())
+	if diff := cmp.Diff(wantReports(t, root, files), reported); diff != "" {
+		t.Errorf("reports (-want +Kafka):\n%s", diff)
+	}
+	return counts, reported
+}
+
 // buildLoglab gives the path of the command.
 func buildLoglab(t *testing.T) string {
 	t.Helper()
@@ -73,7 +84,11 @@ func buildLoglab(t *testing.T) string {
 }
 
 // dumpCounts says how much was compared.
-type dumpCounts struct{ segments, batches, records, indexEntries, timeEntries int }
+type dumpCounts struct {
+	segments, batches, transactional, commits, aborts, records, indexEntries, timeEntries int
+
+	abortedTransactions, snapshots, producers int // entries of .txnindex; files .snapshot and their entries
+}
 
 // dumpLogSegments runs Kafka's tool in root. Arguments are limited, so it gets some files at a time.
 func dumpLogSegments(t *testing.T, root string, files []string, options ...string) string {
@@ -180,6 +195,7 @@ func wantBatches(t *testing.T, want *strings.Builder, dump string, counts *dumpC
 		}
 		counts.batches++
 		counts.records += len(b.Records)
+		counts.count(b)
 		timestampType, horizon := "CreateTime", "OptionalLong.empty"
 		if b.Attributes&0x08 != 0 {
 			timestampType = "LogAppendTime"
@@ -198,6 +214,20 @@ func wantBatches(t *testing.T, want *strings.Builder, dump string, counts *dumpC
 				r.Timestamp, size(r.KeyHex), size(r.ValueHex), b.sequence(int32(r.Offset-b.BaseOffset)), r.headerKeys(), b.content(r))
 		}
 		position += b.BatchLength + 12
+	}
+}
+
+func (c *dumpCounts) count(b batchDump) {
+	if b.Transactional && !b.Control {
+		c.transactional++
+	}
+	for _, r := range b.Records {
+		switch text := b.content(r); {
+		case b.Control && strings.Contains(text, "COMMIT"):
+			c.commits++
+		case b.Control:
+			c.aborts++
+		}
 	}
 }
 
@@ -269,6 +299,43 @@ func wantTimeIndex(t *testing.T, want *strings.Builder, root, file string, count
 	counts.timeEntries += len(entries)
 	for _, e := range entries {
 		fmt.Fprintf(want, "timestamp: %d offset: %d\n", e.Timestamp, e.Offset)
+	}
+}
+
+// wantTransactionIndex does the same for a transaction index.
+func wantTransactionIndex(t *testing.T, want *strings.Builder, root, file string, counts *dumpCounts) {
+	t.Helper()
+	entries, err := storage.ParseTransactionIndex(readFile(t, root, file))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	counts.abortedTransactions += len(entries)
+	for _, e := range entries {
+		fmt.Fprintf(want, "version: 0 producerId: %d firstOffset: %d lastOffset: %d lastStableOffset: %d\n", e.ProducerID, e.FirstOffset, e.LastOffset, e.LastStableOffset)
+	}
+}
+
+// wantProducerSnapshot does the same for a snapshot of producers.
+func wantProducerSnapshot(t *testing.T, want *strings.Builder, root, file string, counts *dumpCounts) {
+	t.Helper()
+	entries, err := storage.ParseProducerSnapshot(readFile(t, root, file))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	counts.snapshots++
+	counts.producers += len(entries)
+	for _, e := range entries {
+		open := "OptionalLong.empty"
+		if e.TransactionFirstOffset >= 0 {
+			open = fmt.Sprintf("OptionalLong[%d]", e.TransactionFirstOffset)
+		}
+		fmt.Fprintf(want, "producerId: %d producerEpoch: %d coordinatorEpoch: %d currentTxnFirstOffset: %s lastTimestamp: %d ", e.ProducerID, e.ProducerEpoch,
+			e.CoordinatorEpoch, open, e.Timestamp)
+		if e.LastOffset >= 0 {
+			first := e.LastSequence - kafka.Sequence(e.OffsetDelta)
+			fmt.Fprintf(want, "firstSequence: %d lastSequence: %d lastOffset: %d offsetDelta: %d timestamp: %d", first, e.LastSequence, e.LastOffset, e.OffsetDelta, e.Timestamp)
+		}
+		want.WriteString("\n")
 	}
 }
 

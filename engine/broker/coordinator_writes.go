@@ -70,7 +70,11 @@ func (b *Broker) appendWrite(t *turn, h *hostedCoordinator, w coordinator.Write,
 	written := coordinatorWrite{tp: h.tp, id: w.ID, upTo: appended.LastOffset + 1}
 	done := replicated(r, written.upTo)
 	if !done {
-		t.note(cause, journal.GroupWriteParked{TopicPartition: r.TopicPartition, HighWatermark: written.upTo, Timeout: b.config.Group.CommitTimeout})
+		event := journal.GroupWriteParked{TopicPartition: r.TopicPartition, HighWatermark: written.upTo, Timeout: b.config.Group.CommitTimeout}
+		if r.TopicPartition.Topic == kafka.TransactionsTopic {
+			event.Timeout = 0 // transaction.timeout.ms of the producer, which its coordinator knows
+		}
+		t.note(cause, event)
 	}
 	b.coordinatorWrites = append(b.coordinatorWrites, written)
 	return append(woken, wake{r: r, cause: cause, watermark: moved || done}), refused

@@ -127,11 +127,11 @@ func (b NotCoordinator) Sentence() string {
 		b.API, b.From, keyOf(b.TopicPartition.Topic == kafka.TransactionsTopic, b.Group), b.TopicPartition, who)
 }
 
-// GroupWriteParked says that records of a group are in the leader's log and wait for the in-sync replicas.
+// GroupWriteParked says that records of a coordinator are in the leader's log and wait for the in-sync replicas.
 type GroupWriteParked struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
-	HighWatermark  kafka.Offset         `json:"high_watermark"` // that it waits for
-	Timeout        kafka.Millis         `json:"offsets_commit_timeout_ms"`
+	HighWatermark  kafka.Offset         `json:"high_watermark"`            // that it waits for
+	Timeout        kafka.Millis         `json:"offsets_commit_timeout_ms"` // of a group; 0: of a transactional id
 }
 
 // Kind gives the kind's name.
@@ -139,13 +139,20 @@ func (GroupWriteParked) Kind() string { return "GroupWriteParked" }
 
 // Text gives what is waited for.
 func (b GroupWriteParked) Text() string {
+	if b.Timeout == 0 {
+		return fmt.Sprintf("%s waits=%d", b.TopicPartition, b.HighWatermark)
+	}
 	return fmt.Sprintf("%s waits=%d timeout=%d", b.TopicPartition, b.HighWatermark, b.Timeout)
 }
 
 // Sentence gives the rule and the setting.
 func (b GroupWriteParked) Sentence() string {
-	return fmt.Sprintf("%s: what the coordinator wrote counts when every in-sync replica has it: when the high watermark is %s. Who asked for it waits at most offsets.commit.timeout.ms = %s ms.",
-		b.TopicPartition, kafka.Thousands(b.HighWatermark), kafka.Thousands(b.Timeout))
+	limit := fmt.Sprintf("offsets.commit.timeout.ms = %s ms", kafka.Thousands(b.Timeout))
+	if b.Timeout == 0 {
+		limit = "the transaction.timeout.ms of the producer"
+	}
+	return fmt.Sprintf("%s: what the coordinator wrote counts when every in-sync replica has it: when the high watermark is %s. Who asked for it waits at most %s.",
+		b.TopicPartition, kafka.Thousands(b.HighWatermark), limit)
 }
 
 // GroupAppendFailed says that the leader did not append the records of a group coordinator.

@@ -293,6 +293,15 @@ func TestStickySwitchWords(t *testing.T) {
 	}
 }
 
+// Of a transactional id's coordinator the broker does not know how long who asked for a write waits.
+func TestTransactionWriteParkedWords(t *testing.T) {
+	e := GroupWriteParked{orders3, 4, 0}
+	sentence := "orders-3: what the coordinator wrote counts when every in-sync replica has it: when the high watermark is 4. Who asked for it waits at most the transaction.timeout.ms of the producer."
+	if e.Text() != "orders-3 waits=4" || e.Sentence() != sentence {
+		t.Errorf("%s\n%s", e.Text(), e.Sentence())
+	}
+}
+
 func TestEveryKindHasWords(t *testing.T) {
 	var kinds []string
 	for _, s := range slices.Concat(samples, groupSamples, consumerGroupSamples, consumerSamples, transactionSamples, markerSamples, producerTransactionSamples, outboxSamples) {

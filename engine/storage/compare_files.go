@@ -158,7 +158,7 @@ func (c *Comparison) Finish(fault error) (list []Finding, more int) {
 		all = append(all, c.times.finish(c.last, fault == nil))
 	}
 	if c.transactions != nil {
-		all = append(all, c.transactions.finish(c.last, fault == nil))
+		all = append(all, c.transactions.finish(c.last, c.next, fault == nil))
 	}
 	for _, f := range append(all, &c.producers.findings) {
 		slices.SortStableFunc(f.list, func(a, b Finding) int { return cmp.Compare(a.Byte, b.Byte) })
@@ -276,7 +276,7 @@ const (
 	WrongMarker
 	// WrongTransaction: its first offset is not where the transaction begins.
 	WrongTransaction
-	// WrongLastStableOffset: its last stable offset lies behind its marker.
+	// WrongLastStableOffset: its last stable offset lies behind its marker, and no other transaction begins there.
 	WrongLastStableOffset
 	// MissingEntry: the log aborts a transaction that the transaction index lacks.
 	MissingEntry

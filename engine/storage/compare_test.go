@@ -247,7 +247,9 @@ func TestComparisonFindsWhatIsSpoiled(t *testing.T) {
 		{"aborted transaction, last offset behind the log", func(s *spoilt) { s.files.TransactionIndex[25] = 200 },
 			Finding{WrongMarker, "txnindex", 0, 0, 200, "last offset 200", "at most 109, the last of the log"}},
 		{"aborted transaction, last stable offset", func(s *spoilt) { s.files.TransactionIndex[33]++ },
-			Finding{WrongLastStableOffset, "txnindex", 0, 0, 106, "last stable offset 108", "at most 107, behind the marker"}},
+			Finding{WrongLastStableOffset, "txnindex", 0, 0, 106, "last stable offset 108", "at most 107, behind the marker, or where a transaction of another producer begins"}},
+		{"aborted transaction, last stable offset behind the log", func(s *spoilt) { s.files.TransactionIndex[33] = 200 },
+			Finding{WrongLastStableOffset, "txnindex", 0, 0, 106, "last stable offset 200", "at most 107, behind the marker, or where a transaction of another producer begins"}},
 		{"aborted transaction that was committed", func(s *spoilt) {
 			marker, _ := record.EndTxnMarker{Type: record.Commit}.Build(startTime+6, 1000, 3)
 			record.Stamp(marker, 106, 0)

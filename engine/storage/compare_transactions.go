@@ -18,6 +18,7 @@ const maxOpenTransactions = 100_000
 type transactionComparison struct {
 	comparedEntries                                   // found by their last offset
 	firsts          entryFile                         // the same entries, found by their first offset; in order of that and the producer id
+	stables         entryFile                         // the same entries, found by their last stable offset
 	open            map[kafka.ProducerID]kafka.Offset // the first batch of each open transaction that has one here; nil: too many
 }
 
@@ -28,6 +29,7 @@ func newTransactionComparison(name string, b []byte) *transactionComparison {
 	slices.SortFunc(c.firsts.order, func(i, j int32) int {
 		return compareFirsts(abortedTransactionAt(c.entry(int(i))), abortedTransactionAt(c.entry(int(j))))
 	})
+	c.stables = newEntryFile(c.b, abortedTransactionSize, func(e []byte) int64 { return int64(abortedTransactionAt(e).LastStableOffset) })
 	for i := range c.state {
 		if version := int16(binary.BigEndian.Uint16(c.entry(i))); version != abortedTransactionVersion {
 			c.reject(WrongVersion, i, abortedTransactionAt(c.entry(i)).LastOffset, func() (string, string) {
@@ -54,6 +56,7 @@ func (c *transactionComparison) addBatch(b *record.Batch) {
 	if b.Attributes.Control() {
 		c.judgeLasts(b)
 		delete(c.open, b.ProducerID)
+		c.judgeStables(b)
 		return
 	}
 	for _, n := range c.within(int64(b.BaseOffset), int64(b.LastOffset())) {
@@ -65,6 +68,36 @@ func (c *transactionComparison) addBatch(b *record.Batch) {
 	if len(c.open) > maxOpenTransactions {
 		c.open = nil
 	}
+	c.judgeStables(b)
+}
+
+// judgeStables judges the entries whose last stable offset is in a batch behind their marker. A follower that appends
+// several batches at once knows of the transactions that begin in the later ones before it makes an entry: the first of
+// another producer may begin there. What was cleaned away cannot be held against them.
+//
+// Source: UnifiedLog.append, ProducerStateManager.lastStableOffset.
+func (c *transactionComparison) judgeStables(b *record.Batch) {
+	first, known := c.open[b.ProducerID]
+	for _, n := range c.stables.within(int64(b.BaseOffset), int64(b.LastOffset())) {
+		e := abortedTransactionAt(c.entry(int(n)))
+		data := b.Attributes.Transactional() && !b.Attributes.Control() && e.ProducerID != b.ProducerID
+		begins := data && e.LastStableOffset == b.BaseOffset && (c.open == nil || known && first == b.BaseOffset)
+		if e.LastStableOffset > e.LastOffset+1 && !begins {
+			c.rejectStable(int(n))
+		}
+	}
+}
+
+// rejectStable notes that an entry's last stable offset is where nothing is that it could be.
+func (c *transactionComparison) rejectStable(i int) {
+	if c.state[i] == disagrees {
+		return
+	}
+	e := abortedTransactionAt(c.entry(i))
+	c.reject(WrongLastStableOffset, i, e.LastOffset, func() (string, string) {
+		return fmt.Sprintf("last stable offset %d", e.LastStableOffset),
+			fmt.Sprintf("at most %d, behind the marker, or where a transaction of another producer begins", e.LastOffset+1)
+	})
 }
 
 // judgeFirsts judges where entries say that a transaction begins. What lies before the segment, or was
@@ -108,10 +141,6 @@ func (c *transactionComparison) judgeLasts(b *record.Batch) {
 		case known && first < e.FirstOffset:
 			c.reject(WrongTransaction, i, e.LastOffset, func() (string, string) {
 				return fmt.Sprintf("first offset %d of producer %d", e.FirstOffset, e.ProducerID), fmt.Sprintf("at most %d, where the transaction has a batch", first)
-			})
-		case e.LastStableOffset > e.LastOffset+1:
-			c.reject(WrongLastStableOffset, i, e.LastOffset, func() (string, string) {
-				return fmt.Sprintf("last stable offset %d", e.LastStableOffset), fmt.Sprintf("at most %d, behind the marker", e.LastOffset+1)
 			})
 		}
 	}
@@ -160,10 +189,14 @@ func markerOf(b *record.Batch) (kind record.ControlType, readable bool) {
 }
 
 // finish judges the entries whose last offset is in no batch, and the order. last is the last offset of the log,
-// NoOffset if it is empty; what lies behind it is not judged if it is not whole.
-func (c *transactionComparison) finish(last kafka.Offset, whole bool) *findings {
+// NoOffset if it is empty; what lies behind it is not judged if it is not whole. next is the base offset of the next
+// segment, NoOffset if there is none: before it batches may have been cleaned away.
+func (c *transactionComparison) finish(last, next kafka.Offset, whole bool) *findings {
 	for i, state := range c.state {
 		e := abortedTransactionAt(c.entry(i))
+		if stable := e.LastStableOffset; whole && state == agrees && stable > e.LastOffset+1 && stable > last && (next == kafka.NoOffset || stable >= next) {
+			c.rejectStable(i)
+		}
 		if state == unmet && (whole || e.LastOffset <= last) {
 			c.reject(WrongMarker, i, e.LastOffset, func() (string, string) {
 				return fmt.Sprintf("last offset %d", e.LastOffset), describeNoBatch(e.LastOffset, last)

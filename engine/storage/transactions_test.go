@@ -282,6 +282,10 @@ func TestFollowerCompletesAfterTheLastBatch(t *testing.T) {
 		if want := (AbortedTransaction{1, 0, 1, tc.want}); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %v, %v; want %v", who, got, err, want)
 		}
+		name, log, files := filesOf(tc.log, 0)
+		if found := compared(name, log, files); len(found) > 0 {
+			t.Errorf("%s: held against its log, there is %v", who, found)
+		}
 	}
 	if got := follower.LastStableOffset(1); got != 0 {
 		t.Errorf("the follower's last stable offset is %d, want 0", got)

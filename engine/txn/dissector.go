@@ -192,24 +192,45 @@ func (d *dissector) value() Value {
 	v.ProducerEpoch = kafka.ProducerEpoch(d.number("producerEpoch", 2, says("its epoch: a producer with an older one is fenced")))
 	v.Timeout = kafka.Millis(d.number("transactionTimeoutMs", 4, says("milliseconds; transaction.timeout.ms of the producer")))
 	v.State = d.state()
-	v.Partitions = d.partitions()
+	v.Partitions = d.partitions(v.State)
 	v.LastUpdate = kafka.Timestamp(d.number("transactionLastUpdateTimestampMs", 8, wallClock("when it changed last, by the coordinator's clock")))
 	v.Start = kafka.Timestamp(d.number("transactionStartTimestampMs", 8, wallClock("when the transaction's first partition was added")))
-	d.tags(func(tag int64, size int) bool {
-		switch {
-		case tag == 0 && size == 8:
-			v.PreviousProducerID = kafka.ProducerID(d.number("previousProducerId", 8, orNone("the producer id that it had before")))
-		case tag == 1 && size == 8:
-			v.NextProducerID = kafka.ProducerID(d.number("nextProducerId", 8, orNone("the producer id that it is to have next")))
-		case tag == 2 && size == 2:
-			v.ClientTransactionVersion = int16(d.number("clientTransactionVersion", 2, says("the transaction version of the producer's client; since 2 each transaction raises the epoch")))
-		case tag == 3 && size == 2:
-			v.NextProducerEpoch = kafka.ProducerEpoch(d.number("nextProducerEpoch", 2, orNone("the epoch that it is to have next")))
-		default:
-			return false
-		}
+	d.tags(func(tag int64, size int) bool { return d.tagged(&v, tag, size) })
+	return v
+}
+
+// tagged reads a tagged field of a value, and says whether it knows it. One that it knows must
+// have the size of its type; Kafka does not look at the size then, and reads as many bytes as the type has.
+func (d *dissector) tagged(v *Value, tag int64, size int) bool {
+	sizes := [...]int{8, 8, 2, 2}
+	if tag >= int64(len(sizes)) {
+		return false
+	}
+	if size != sizes[tag] {
+		d.fail("tag %d has %s, not %d", tag, kafka.Count(size, "byte"), sizes[tag])
 		return true
-	})
+	}
+	switch tag {
+	case 0:
+		v.PreviousProducerID = kafka.ProducerID(d.number("previousProducerId", 8, orNone("the producer id that it had before")))
+	case 1:
+		v.NextProducerID = kafka.ProducerID(d.number("nextProducerId", 8, orNone("the producer id that it is to have next")))
+	case 2:
+		v.ClientTransactionVersion = d.clientVersion()
+	case 3:
+		v.NextProducerEpoch = kafka.ProducerEpoch(d.number("nextProducerEpoch", 2, orNone("the epoch that it is to have next")))
+	}
+	return true
+}
+
+// clientVersion reads one of the versions of transactions that there are; Kafka refuses others, too.
+//
+// Source: TransactionVersion.fromFeatureLevel.
+func (d *dissector) clientVersion() int16 {
+	v := int16(d.number("clientTransactionVersion", 2, says("the transaction version of the producer's client; since 2 each transaction raises the epoch")))
+	if d.err == nil && (v < 0 || v > epochBump) {
+		d.fail("transactions of version %d; 0 to %d are known", v, epochBump)
+	}
 	return v
 }
 
@@ -229,9 +250,15 @@ func (d *dissector) state() State {
 	return states[at]
 }
 
-// partitions reads the partitions of a transaction; null is none.
-func (d *dissector) partitions() (list []kafka.TopicPartition) {
+// partitions reads the partitions of a transaction, which are null only in state Empty. If there are some in that state,
+// Kafka does not take them.
+//
+// Source: TransactionLog.readTxnRecordValue.
+func (d *dissector) partitions(state State) (list []kafka.TopicPartition) {
 	topics := d.count("transactionPartitions", "topic", 3, true)
+	if d.err == nil && topics < 0 && state != Empty {
+		d.fail("no partitions in state %s", state)
+	}
 	for i := 0; i < topics && d.err == nil; i++ {
 		d.prefix = fmt.Sprintf("topic %d ", i)
 		topic := d.text("topic", "the topic's name")
@@ -243,5 +270,8 @@ func (d *dissector) partitions() (list []kafka.TopicPartition) {
 		d.tags(nil)
 	}
 	d.prefix = ""
+	if state == Empty {
+		return nil
+	}
 	return list
 }

@@ -164,14 +164,18 @@ func TestProducerIDsAreNotWritten(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	good := logged(Ongoing, 2).Encode().Value
 	for name, value := range map[string][]byte{
-		"null":             nil,
-		"empty":            {},
-		"version 2":        append([]byte{0, 2}, good[2:]...),
-		"state 8":          slices.Concat(good[:16], []byte{8}, good[17:]),
-		"cut":              good[:len(good)-1],
-		"too long":         append(slices.Clone(good), 0),
-		"too many topics":  slices.Concat(good[:17], []byte{0xff, 0xff, 0xff, 0x7f}, good[18:]),
-		"tags out of step": slices.Concat(good[:len(good)-5], []byte{2, 2, 2, 0, 2, 2, 2, 0, 2}),
+		"null":              nil,
+		"empty":             {},
+		"version 2":         append([]byte{0, 2}, good[2:]...),
+		"state 8":           slices.Concat(good[:16], []byte{8}, good[17:]),
+		"cut":               good[:len(good)-1],
+		"too long":          append(slices.Clone(good), 0),
+		"too many topics":   slices.Concat(good[:17], []byte{0xff, 0xff, 0xff, 0x7f}, good[18:]),
+		"null partitions":   slices.Concat(good[:17], []byte{0}, good[len(good)-21:]),
+		"tag 0 of 2 bytes":  slices.Concat(good[:len(good)-5], []byte{1, 0, 2, 0, 2}),
+		"client version 3":  append(slices.Clone(good[:len(good)-1]), 3),
+		"client version -1": append(slices.Clone(good[:len(good)-2]), 0xff, 0xff),
+		"tags out of step":  slices.Concat(good[:len(good)-5], []byte{2, 2, 2, 0, 2, 2, 2, 0, 2}),
 	} {
 		if v, err := DecodeValue("t1", value); !errors.Is(err, ErrUnreadable) {
 			t.Errorf("%s: %+v, %v", name, v, err)
@@ -181,6 +185,10 @@ func TestUnreadable(t *testing.T) {
 		if id, err := DecodeKey(key); !errors.Is(err, ErrUnreadable) {
 			t.Errorf("key %s: %q, %v", name, id, err)
 		}
+	}
+	emptied := slices.Concat(good[:16], []byte{byte(Empty.number())}, good[17:])
+	if v, err := DecodeValue("t1", emptied); err != nil || v.State != Empty || len(v.Partitions) > 0 {
+		t.Errorf("state Empty with partitions: %+v, %v", v, err)
 	}
 	unknown := slices.Concat(good[:len(good)-5], []byte{2, 2, 2, 0, 2, 9, 1, 255})
 	if v, err := DecodeValue("t1", unknown); err != nil || v.ClientTransactionVersion != 2 {
@@ -253,9 +261,6 @@ func FuzzDecode(f *testing.F) {
 				t.Fatal(err)
 			}
 			return
-		}
-		if v.State == Empty {
-			v.Partitions = nil // which are null then
 		}
 		again, err := DecodeValue(id, v.Encode().Value)
 		if diff := cmp.Diff(v, again, cmpopts.EquateEmpty()); diff != "" || err != nil {

@@ -51,10 +51,8 @@ func (l *layout) producerCard(p *engine.ProducerView) view.Node {
 
 // downWords say how a process ended.
 func (l *layout) downWords(id kafka.NodeID, what string) string {
-	for i := len(l.past.crashes) - 1; i >= 0; i-- {
-		if c := l.past.crashes[i]; c.node == id {
-			return fmt.Sprintf("%s, ended in tick %d%s", what, c.tick, pointText(c.at))
-		}
+	if c := l.lastCrash(id); c != nil {
+		return fmt.Sprintf("%s, ended in tick %d%s", what, c.tick, pointText(c.at))
 	}
 	for i := len(l.past.failures) - 1; i >= 0; i-- {
 		if f := l.past.failures[i]; f.node == id && f.fatal {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loglab/engine"
+	"loglab/engine/command"
 	"loglab/engine/kafka"
 	"loglab/engine/txn"
 	"loglab/labs/view"
@@ -75,6 +76,11 @@ func (l *layout) steps() *view.Machine {
 			m.States[at].Now = true
 			m.States[at].In = append(m.States[at].In, string(member.ID))
 		}
+		if c := l.lastCrash(kafka.NodeID(member.ID)); !member.Alive && c != nil {
+			if at := slices.IndexFunc(names, func(s [2]string) bool { return s[0] == l.stepOfPoint(c.at) }); at >= 0 {
+				m.States[at].Warn, m.States[at].Text = true, "crashed "+c.at
+			}
+		}
 		m.Facts = append(m.Facts, view.Fact{Name: string(member.ID), Value: l.memberWords(member)})
 	}
 	return m
@@ -82,14 +88,11 @@ func (l *layout) steps() *view.Machine {
 
 // The steps of the application.
 const (
-	stepStart   = "start"
 	stepPoll    = "poll"
 	stepProcess = "process"
-	stepEffect  = "effect"
 	stepWrite   = "write"
 	stepOffsets = "send offsets"
 	stepCommit  = "commit"
-	stepAbort   = "abort"
 )
 
 // stepNames are the steps of the loop as it is set up, each with what it does.
@@ -144,14 +147,30 @@ func (l *layout) stepOf(m *engine.MemberView) string {
 	return ""
 }
 
+// stepOfPoint says at which step a crash at a point was; empty: it was at none.
+func (l *layout) stepOfPoint(at string) string {
+	when := strings.Join(strings.Fields(at)[:min(2, len(strings.Fields(at)))], " ") // a point may name a record
+	switch command.CrashWhen(when) {
+	case command.AfterPoll:
+		return stepPoll
+	case command.BeforeProcessing, command.AfterProcessing:
+		return stepProcess
+	case command.AfterProduce:
+		return stepWrite
+	case command.AfterOffsets:
+		return stepOffsets
+	case command.BeforeCommit, command.DuringCommit, command.AfterCommit:
+		return stepCommit
+	}
+	return ""
+}
+
 // memberWords say what an instance does.
 func (l *layout) memberWords(m *engine.MemberView) string {
 	switch {
 	case !m.Alive:
-		for i := len(l.past.crashes) - 1; i >= 0; i-- {
-			if c := l.past.crashes[i]; c.node == kafka.NodeID(m.ID) {
-				return fmt.Sprintf("crashed in tick %d%s", c.tick, pointText(c.at))
-			}
+		if c := l.lastCrash(kafka.NodeID(m.ID)); c != nil {
+			return fmt.Sprintf("crashed in tick %d%s", c.tick, pointText(c.at))
 		}
 		return "does not run"
 	case m.Paused:

@@ -26,6 +26,16 @@ type crash struct {
 	seq  uint64
 }
 
+// lastCrash is the last end of a node's process; nil: it has not ended.
+func (l *layout) lastCrash(node kafka.NodeID) *crash {
+	for i := len(l.past.crashes) - 1; i >= 0; i-- {
+		if l.past.crashes[i].node == node {
+			return &l.past.crashes[i]
+		}
+	}
+	return nil
+}
+
 // failure is an error that a producer got.
 type failure struct {
 	node  kafka.NodeID

@@ -187,15 +187,19 @@ func (l *layout) brackets(c *contents) (list []view.Gap) {
 		case s.aborted():
 			g.Kind = view.IsGone
 		}
+		begins, words := float64(from), view.BesidePlaces(g)
+		if view.WordsLeft(g, l.columns) {
+			begins, words = begins-words, 0
+		}
 		row := 0
-		for row < openRows && ends[row] > float64(from) {
+		for row < openRows && ends[row] > begins {
 			row++
 		}
 		if row == openRows {
 			continue // the cells say it
 		}
 		g.Row = row + 1
-		ends[row] = float64(to) + view.BesidePlaces(g)
+		ends[row] = float64(to) + words
 		list = append(list, g)
 	}
 	return list
@@ -222,7 +226,11 @@ func (l *layout) flags(c *contents) (list []view.Flag) {
 	high, end := c.Log.HighWatermark, c.Log.LogEndOffset
 	switch {
 	case c.lastStable == high && high == end:
-		add(end, view.LogEnd, "stable, watermark, end")
+		text := "stable, watermark, end"
+		if l.Beside != nil { // there is less room
+			text = "end, all stable"
+		}
+		add(end, view.LogEnd, text)
 		return list
 	case c.lastStable == high:
 		add(high, view.HighWatermark, "stable, watermark")

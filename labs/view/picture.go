@@ -102,6 +102,13 @@ func BesidePlaces(g Gap) float64 {
 	return 0
 }
 
+// WordsLeft says whether the words of a bracket in a strip of so many places stand on its left: beside it, where on its
+// right there is no room.
+func WordsLeft(g Gap, columns int) bool {
+	words := BesidePlaces(g)
+	return words > 0 && float64(g.To)+words > float64(columns) && float64(g.From) >= words
+}
+
 // GapKind says what a gap stands for.
 type GapKind string
 

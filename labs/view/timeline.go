@@ -72,4 +72,5 @@ type MachineState struct {
 	Text string // what it waits for, in a few words
 	Now  bool
 	In   []string // who is in it, where the states are those of several
+	Warn bool     // something ended here
 }

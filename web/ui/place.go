@@ -173,7 +173,7 @@ func gapClass(g view.Gap, s view.Strip) string {
 	g.From, g.To = from, to
 	beside := view.BesidePlaces(g) > 0
 	c.add("beside", beside)
-	c.add("left", beside && g.Kind == view.ToLose && from > 1)
+	c.add("left", beside && g.Kind == view.ToLose && from > 1 || view.WordsLeft(g, s.Columns))
 	c.add("differs", g.Differs)
 	return c.String()
 }
