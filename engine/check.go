@@ -80,11 +80,21 @@ func (c *Cluster) promisesFrom(first int) []ledger.Promise {
 	var list []ledger.Promise
 	for _, o := range c.outside.Source.Outcomes().From(first) {
 		h := c.outside.Source.Handed().At(o.Record)
-		if n := c.client(h.Producer); o.Kind == client.Acknowledged && n.producer.Config().Acks == -1 {
+		if o.Kind == client.Acknowledged && c.acksOf(h.Producer) == -1 {
 			list = append(list, ledger.Promise{Record: o.Record, TopicPartition: h.TopicPartition, Offset: o.Offset, Key: h.Key, Value: h.Value, Tick: h.Tick})
 		}
 	}
 	return list
+}
+
+// acksOf gives the acks of a producer, or of that of an application that reads and writes.
+func (c *Cluster) acksOf(node kafka.NodeID) int16 {
+	n := c.client(node)
+	if n.producer != nil {
+		return n.producer.Config().Acks
+	}
+	config, _ := n.consumer.ProducerConfig()
+	return config.Acks
 }
 
 // observeGroup adds the consumers: where they are, and what they were given.

@@ -316,6 +316,14 @@ func (c *Consumer) endTransform(s *step) {
 	c.end(s, c.producer.Ended(), false)
 }
 
+// ProducerConfig gives the settings of the producer of an application that writes; false: it does not.
+func (c *Consumer) ProducerConfig() (ProducerConfig, bool) {
+	if c.producer == nil {
+		return ProducerConfig{}, false
+	}
+	return c.producer.Config(), true
+}
+
 // ProducerView gives the state of the producer of an application that writes; nil: it does not.
 func (c *Consumer) ProducerView() *ProducerView {
 	if c.producer == nil {

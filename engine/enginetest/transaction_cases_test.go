@@ -356,3 +356,17 @@ func TestTXN05AtEachStep(t *testing.T) {
 		}
 	}
 }
+
+// The invariants hold in a run in which an application reads, processes and writes, crashes, and begins again.
+func TestInvariantsOfProcessing(t *testing.T) {
+	c := start(t, processing("app-1"))
+	var k engine.Checker
+	for _, text := range []string{
+		"crash app-1 after produce", "produce p0 - o0", "produce p0 - o1", "wait 3s", "start app-1", "wait 10s", "produce p0 - o2", "wait 10s",
+	} {
+		give(t, c, text)
+		for _, v := range c.Check(&k) {
+			t.Error(v)
+		}
+	}
+}
