@@ -27,11 +27,11 @@ func DiskPath(a Address, name string) string {
 // maxStory is the last tick that a scenario can have.
 const maxStory = 1000
 
-// saveLink leads to the run as a scenario, once something was done; nil: nothing was, it is too long for one, or the
-// frame stands in another site's page.
+// saveLink leads to the run as a scenario, once something was done; nil: nothing was, it is too long for one, two
+// runs are shown, or the frame stands in another site's page.
 func saveLink(a Address) *view.Link {
 	n := len(a.Do)
-	if n == 0 || a.Site == Embeds || a.head != nil || max(a.T, a.Do[n-1].Tick) > maxStory {
+	if n == 0 || a.Site == Embeds || a.head != nil || a.HasTwin() || max(a.T, a.Do[n-1].Tick) > maxStory {
 		return nil
 	}
 	return &view.Link{ID: "save-scenario", Text: "Save as a scenario", Label: "Save as a scenario: this run as a file to write a story for", Href: FilePrefix + "/scenario" + a.Fork().String()}
