@@ -139,6 +139,9 @@ func (c *Cluster) observeGroups(o *ledger.Observation) {
 			ID: spec.ID, Offsets: kafka.TopicPartition{Topic: group.Topic, Partition: OffsetsPartition(spec.ID)}, AfterWork: spec.commitsAfterWork(),
 			ReadsCommitted: spec.readsCommitted(), Done: sink.Done, EffectsOnce: spec.Sink.Kind == SinkIdempotent || spec.Sink.Kind == SinkOffsets, Doubled: sink.Doubled(),
 		}
+		if state.Outputs = spec.outputs(); state.Outputs != "" {
+			state.InputOf = client.InputOf
+		}
 		state.Coordinator, state.Held = c.coordinatorOf(o.Image, state.Offsets, spec.ID)
 		o.Groups = append(o.Groups, state)
 	}
@@ -168,6 +171,18 @@ func (g *ConsumerGroupSpec) commitsAfterWork() bool {
 		app := &m.Config.Group.App
 		return m.Config.Group.AutoCommit || app.Commit == CommitBefore || app.Workers > 0 && app.What == CommitHighest
 	})
+}
+
+// outputs gives the topic that a group's applications write to in transactions; empty: one does not, or not to that.
+func (g *ConsumerGroupSpec) outputs() (topic string) {
+	for i, m := range g.Members {
+		t := m.Config.Group.App.Transform
+		if t == nil || t.Producer.TransactionalID == "" || i > 0 && t.Topic != topic {
+			return ""
+		}
+		topic = t.Topic
+	}
+	return topic
 }
 
 // readsCommitted says whether a member of a group has isolation.level = read_committed.

@@ -124,7 +124,7 @@ func (c *Cluster) startNodes(clusterID string, rnd *prng.Rand) {
 		config := broker.DefaultConfig(kafka.BrokerID(i + 1))
 		config.ClusterID, config.Start, config.Controller, config.Rand, config.Log = clusterID, StartTime, controllerNode, rnd.Split("broker"), c.spec.Topic.Config
 		config.HeartbeatInterval, config.SessionTimeout, config.ReplicaLagTimeMax, config.RackAware = s.HeartbeatInterval, s.SessionTimeout, s.ReplicaLagTimeMax, s.RackAware
-		config.Sabotage, config.Log.Sabotage = c.spec.Sabotage, c.spec.Sabotage
+		config.Sabotage, config.Log.Sabotage, config.TopicLogs = c.spec.Sabotage, c.spec.Sabotage, c.spec.topicLogs()
 		config.InUse, config.OffsetsTopicReplicationFactor = c.spec.internalPartitions(), s.Groups.OffsetsReplicationFactor
 		config.TransactionsTopicReplicationFactor, config.TransactionsTopicMinISR = s.Transactions.ReplicationFactor, s.Transactions.MinISR
 		if s.Transactions.Version > 0 {

@@ -192,6 +192,17 @@ type MemberSpec struct {
 // topics lists all topics of the run.
 func (s *Spec) topics() []TopicSpec { return append([]TopicSpec{s.Topic}, s.Topics...) }
 
+// topicLogs gives the settings of the logs of Topics.
+func (s *Spec) topicLogs() map[string]storage.Config {
+	logs := map[string]storage.Config{}
+	for _, t := range s.Topics {
+		config := t.Config
+		config.Sabotage = s.Sabotage
+		logs[t.Name] = config
+	}
+	return logs
+}
+
 // replicationFactor is the topic's replication factor.
 func (s *TopicSpec) replicationFactor() int { return max(s.ReplicationFactor, 1) }
 

@@ -11,13 +11,14 @@ import (
 
 // Config holds a broker's settings under Kafka's names, and what it is told of its cluster.
 type Config struct {
-	ID         kafka.BrokerID  // node.id
-	Rack       string          // broker.rack; "": none
-	ClusterID  string          // of the cluster
-	Start      kafka.Timestamp // the wall clock at virtual time 0
-	Controller kafka.NodeID    // controller.quorum.bootstrap.servers
-	Rand       prng.Rand       // of the ids that it draws
-	Log        storage.Config  // of every topic
+	ID         kafka.BrokerID            // node.id
+	Rack       string                    // broker.rack; "": none
+	ClusterID  string                    // of the cluster
+	Start      kafka.Timestamp           // the wall clock at virtual time 0
+	Controller kafka.NodeID              // controller.quorum.bootstrap.servers
+	Rand       prng.Rand                 // of the ids that it draws
+	Log        storage.Config            // of every topic that TopicLogs does not name
+	TopicLogs  map[string]storage.Config // by topic; only looked up
 
 	HeartbeatInterval       kafka.Millis // broker.heartbeat.interval.ms
 	SessionTimeout          kafka.Millis // broker.session.timeout.ms

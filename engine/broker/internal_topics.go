@@ -94,6 +94,9 @@ func (b *Broker) inUse(tp kafka.TopicPartition) bool {
 
 // logConfig gives the settings of a topic's logs.
 func (b *Broker) logConfig(topic string) storage.Config {
+	if config, own := b.config.TopicLogs[topic]; own {
+		return config
+	}
 	if !kafka.IsInternal(topic) {
 		return b.config.Log
 	}

@@ -9,6 +9,7 @@ import (
 	"loglab/engine/command"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/sabotage"
 	"loglab/engine/simnet"
 )
 
@@ -127,20 +128,32 @@ func outputOf(value []byte, tp kafka.TopicPartition, offset kafka.Offset) []byte
 // inputOf takes the place of the input off a value that outputOf has given.
 func inputOf(value []byte) []byte {
 	at := bytes.LastIndex(value, []byte(ofWord))
-	if at < 0 {
+	if _, _, found := InputOf(value); !found {
 		return value
-	}
-	place, offset, found := bytes.Cut(value[at+len(ofWord):], []byte("@"))
-	hyphen := bytes.LastIndexByte(place, '-')
-	if !found || hyphen < 1 {
-		return value
-	}
-	for _, digits := range [][]byte{place[hyphen+1:], offset} {
-		if _, err := strconv.ParseUint(string(digits), 10, 63); err != nil {
-			return value
-		}
 	}
 	return value[:at]
+}
+
+// InputOf gives the record for which a value was written; false: it does not say.
+func InputOf(value []byte) (tp kafka.TopicPartition, offset kafka.Offset, found bool) {
+	at := bytes.LastIndex(value, []byte(ofWord))
+	if at < 0 {
+		return tp, 0, false
+	}
+	place, digits, found := bytes.Cut(value[at+len(ofWord):], []byte("@"))
+	hyphen := bytes.LastIndexByte(place, '-')
+	if !found || hyphen < 1 {
+		return tp, 0, false
+	}
+	partition, err := strconv.ParseUint(string(place[hyphen+1:]), 10, 31)
+	if err != nil {
+		return tp, 0, false
+	}
+	number, err := strconv.ParseUint(string(digits), 10, 63)
+	if err != nil {
+		return tp, 0, false
+	}
+	return kafka.TopicPartition{Topic: string(place[:hyphen]), Partition: kafka.Partition(partition)}, kafka.Offset(number), true
 }
 
 // beginBatch begins a transaction for what poll has returned.
@@ -225,10 +238,10 @@ func (c *Consumer) flushed(s *step) {
 	}
 	offsets := c.batchOffsets()
 	switch {
-	case len(offsets) > 0:
+	case len(offsets) > 0 && c.config.Group.App.Sabotage != sabotage.OffsetsLeftOut:
 		p.sendOffsets(offsets, c.groupMetadata(), p.txn.last, s.j)
 		app.state = appSendingOffsets
-	case p.txn.records > 0:
+	case len(offsets) == 0 && p.txn.records > 0:
 		p.finish(false, "there are no offsets to send: the partitions of the batch have gone to others", p.txn.last, s.j)
 		app.gaveUp, app.state = true, appEnding
 	default:

@@ -23,6 +23,8 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		ofConsumers bool
 		// ofTransactions: it takes a run that has transactional producers; the others are played without any.
 		ofTransactions bool
+		// ofApplications: it takes a run that has applications which read, process and write.
+		ofApplications bool
 	}{
 		{rule: sabotage.OffsetsRepeat, want: ledger.OffsetsRise, withoutPromises: true},
 		{rule: sabotage.SequencesUnchecked, want: ledger.SequencesInOrder},
@@ -57,6 +59,7 @@ func TestBrokenRulesAreFound(t *testing.T) {
 		{rule: sabotage.ZombiesPass, want: ledger.OneProducerAnEpoch, ofTransactions: true},
 		{rule: sabotage.WritesUnverified, want: ledger.TransactionsKnown, ofTransactions: true},
 		{rule: sabotage.AddsWhileEnding, want: ledger.TransactionStates, ofTransactions: true},
+		{rule: sabotage.OffsetsLeftOut, want: ledger.OutputsOnce, ofGroups: true, ofTransactions: true, ofApplications: true},
 	} {
 		t.Run(string(tc.want), func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +75,9 @@ func TestBrokenRulesAreFound(t *testing.T) {
 				if !tc.ofGroups {
 					s.spec.Groups = nil
 				} else if len(s.spec.Groups) == 0 || tc.ofConsumers && s.restarts == 0 {
+					continue
+				}
+				if tc.ofApplications && !s.hasApplications() {
 					continue
 				}
 				for i := range s.spec.Producers {

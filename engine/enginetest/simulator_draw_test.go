@@ -25,6 +25,7 @@ type simulation struct {
 	checker    engine.Checker
 	violations []engine.Violation // the last that were found
 	played     int                // ticks
+	outputs    int                // of the records that applications read, each with one, in the end
 	healed     kafka.Millis       // when every fault was undone
 	excuse     string             // why a partition has no leader in the end, "" if all have
 }
@@ -47,6 +48,7 @@ func drawSimulation(seed uint64) *simulation {
 	s.drawProtocols(chance{rand.New(rand.NewPCG(seed, 6))})
 	s.drawUpkeep(chance{rand.New(rand.NewPCG(seed, 7))})
 	s.drawTransactions(chance{rand.New(rand.NewPCG(seed, 8))})
+	s.drawApplications(chance{rand.New(rand.NewPCG(seed, 9))})
 	return s
 }
 

@@ -95,7 +95,7 @@ func mustHappen() []string {
 // simulateAll runs seeds on all cores. It gives the kinds of events that happened.
 func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 	kinds := make([]map[string]bool, runtime.NumCPU())
-	var next, ticks, stuck, failed atomic.Int64
+	var next, ticks, stuck, failed, written, outputs atomic.Int64
 	var wg sync.WaitGroup
 	for core := range kinds {
 		kinds[core] = map[string]bool{}
@@ -119,11 +119,16 @@ func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 				if s.excuse != "" {
 					stuck.Add(1)
 				}
+				if s.outputs > 0 {
+					written.Add(1)
+					outputs.Add(int64(s.outputs))
+				}
 			}
 		})
 	}
 	wg.Wait()
 	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader, or a transaction that has lost its end", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
+	t.Logf("%d ended with one committed output for each of the %d records that their applications had read", written.Load(), outputs.Load())
 	for _, more := range kinds[1:] {
 		maps.Copy(kinds[0], more)
 	}
@@ -192,7 +197,8 @@ func (s *simulation) run() (wrong string) {
 			return wrong
 		}
 		if pending = s.pending(); pending == "" {
-			return s.compareAtEnd() + s.checkIdempotence()
+			twice, _ := s.checkOutputs(s.cluster.View())
+			return s.compareAtEnd() + s.checkIdempotence() + twice
 		}
 		if now := s.processed(); now > done { // slow applications need their time, as long as they come forward
 			waited, done = 0, now
@@ -317,6 +323,9 @@ func (s *simulation) pending() string {
 	}
 	if len(why) > 0 {
 		return strings.Join(why, "; ")
+	}
+	if _, missing := s.checkOutputs(v); missing != "" {
+		return missing
 	}
 	// A producer whose last transaction does not come to an end cannot begin the next, and what it has for it waits.
 	if l := s.cluster.Ledger(); l.Waiting > 0 && (s.excuse == "" || len(s.transactional()) == 0) {

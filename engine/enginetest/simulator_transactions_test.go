@@ -54,7 +54,8 @@ func (s *simulation) drawTransactions(c chance) {
 		s.command(c.IntN(s.ticks), s.drawTransactionOrder(c, first))
 	}
 	for range c.between(0, 12) {
-		s.ambushes = append(s.ambushes, s.drawAmbush(c, first))
+		p := c.between(first, len(spec.Producers)-1)
+		s.ambushes = append(s.ambushes, s.drawAmbush(c, fmt.Sprintf("p%d", p), spec.Producers[p].Config.TransactionalID))
 	}
 }
 
@@ -71,6 +72,7 @@ func (s *simulation) transactional() (list []engine.ProducerSpec) {
 // withoutTransactions takes them out of a run that was drawn.
 func (s *simulation) withoutTransactions() {
 	s.ambushes = nil
+	s.withoutApplications()
 	s.spec.Producers = s.spec.Producers[:len(s.spec.Producers)-len(s.transactional())]
 }
 
@@ -120,12 +122,10 @@ func (s *simulation) drawTransactionOrder(c chance, first int) string {
 	)
 }
 
-// drawAmbush draws a fault for the coordinator of a transactional.id in a state.
-func (s *simulation) drawAmbush(c chance, first int) ambush {
-	p := c.between(first, len(s.spec.Producers)-1)
-	node := fmt.Sprintf("p%d", p)
+// drawAmbush draws a fault for the coordinator of a producer's transactional.id in a state, or for the producer's node.
+func (s *simulation) drawAmbush(c chance, node, id string) ambush {
 	a := ambush{
-		from: c.IntN(s.ticks), id: s.spec.Producers[p].Config.TransactionalID, after: c.between(1, 15_000/int(s.spec.TickMillis)),
+		from: c.IntN(s.ticks), id: id, after: c.between(1, 15_000/int(s.spec.TickMillis)),
 		state: pickOne(c, txn.Empty, txn.Ongoing, txn.Ongoing, txn.PrepareCommit, txn.PrepareCommit, txn.PrepareAbort, txn.PrepareAbort, txn.CompleteCommit, txn.CompleteAbort),
 	}
 	a.do = pickOne(c, "kill %s", "kill %s", "power-loss %s", "shut-down %s", "pause %s", "pause %s", "cut %s "+node, "cut-one-way %s "+node, "cut-one-way "+node+" %s", "drop-next %s "+node,

@@ -25,6 +25,10 @@ type GroupState struct {
 	// EffectsOnce says that the group's sink keeps every effect once, Doubled how many it has more than once.
 	EffectsOnce bool
 	Doubled     int
+	// Outputs is the topic that the group's applications write to in transactions with their offsets; empty: they do not.
+	Outputs string
+	// InputOf says from its value for which record an output was written; false: it does not say.
+	InputOf func(value []byte) (tp kafka.TopicPartition, offset kafka.Offset, found bool)
 }
 
 // groupSeen is what is remembered of a group.
@@ -43,6 +47,8 @@ type groupSeen struct {
 	ended       int                                   // groups of its name that have ended, of which one may still be shown
 	epoch       kafka.GroupEpoch                      // of a group of the consumer protocol, as it was seen last
 	assignment  kafka.GroupEpoch                      // the epoch of its target assignment then
+	outputs     map[standsAt]standsAt                 // of each input, its committed output
+	chosen      map[kafka.TopicPartition]bool         // somebody has told where to read on
 }
 
 // toldBy is what a coordinator tells of: an old one may not know yet that it is none any more.
@@ -70,7 +76,7 @@ func (k *Checker) group(id string) *groupSeen {
 	if g == nil {
 		g = &groupSeen{
 			owners: map[kafka.TopicPartition]ownerSeen{}, told: map[toldBy]kafka.Offset{}, loaded: map[kafka.NodeID]bool{}, last: map[kafka.TopicPartition]kafka.Offset{},
-			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, removed: map[kafka.MemberID]kafka.GroupEpoch{}, unwritten: map[kafka.MemberID]bool{},
+			done: map[kafka.TopicPartition]kafka.Offset{}, started: map[kafka.TopicPartition]kafka.Offset{}, outputs: map[standsAt]standsAt{}, chosen: map[kafka.TopicPartition]bool{}, removed: map[kafka.MemberID]kafka.GroupEpoch{}, unwritten: map[kafka.MemberID]bool{},
 		}
 		if k.groups == nil {
 			k.groups = map[string]*groupSeen{}
@@ -135,6 +141,7 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 		k.takeStart(o, e.Node, body.TopicPartition, body.To)
 	case journal.PositionMoved:
 		k.takeStart(o, e.Node, body.TopicPartition, body.To)
+		k.takeChoice(o, e.Node, body.TopicPartition)
 		k.choose(e.Node, body.TopicPartition, body.To)
 	case journal.PositionCommitted:
 		k.choose(e.Node, body.TopicPartition, body.Offset)
@@ -143,7 +150,7 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 	case journal.OffsetsReset:
 		g := k.group(body.Group)
 		for _, change := range body.Offsets {
-			g.done[change.TopicPartition] = change.To
+			g.done[change.TopicPartition], g.chosen[change.TopicPartition] = change.To, true
 		}
 	case journal.OffsetsRemoved:
 		g := k.group(body.Group)
@@ -151,6 +158,7 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 			delete(g.told, toldBy{e.Node, tp})
 			delete(g.last, tp)
 			delete(g.done, tp)
+			g.chosen[tp] = true
 		}
 	case journal.OffsetCommitted:
 		g := k.group(body.Group)
@@ -223,6 +231,14 @@ func (k *Checker) takeCommitCommand(o *Observation, text string) {
 	cmd, err := command.Parse(text)
 	if c, ok := cmd.(command.Commit); err == nil && ok {
 		k.takeStart(o, c.Node, c.TopicPartition, c.Offset)
+		k.takeChoice(o, c.Node, c.TopicPartition)
+	}
+}
+
+// takeChoice notes that a member was told where to read on: it may read again what the group is through with.
+func (k *Checker) takeChoice(o *Observation, node kafka.NodeID, tp kafka.TopicPartition) {
+	if state := o.groupOf(node); state != nil {
+		k.group(state.ID).chosen[tp] = true
 	}
 }
 

@@ -205,9 +205,10 @@ func parseBatch(s *storage.Segment, at int) (batchSeen, error) {
 	return next, nil
 }
 
-// checkSequence compares a batch of an idempotent producer with the one before in the same log. Markers have no sequence.
+// checkSequence compares a batch of an idempotent producer with the one before in the same log. Markers have no sequence,
+// and a coordinator writes each batch of a transaction's offsets with sequence 0.
 func (k *Checker) checkSequence(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, next *batchSeen) {
-	if next.producer < 0 || next.sequence < 0 {
+	if next.producer < 0 || next.sequence < 0 || p.tp.Topic == kafka.OffsetsTopic {
 		return
 	}
 	for i := len(was.batches) - 1; i >= 0; i-- {

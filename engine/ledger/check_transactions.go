@@ -164,7 +164,7 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 			k.checkTold(t, e.Node, body)
 		}
 	case journal.BatchAppended:
-		k.checkAppended(e.Node, body)
+		k.checkAppended(o, e.Node, body)
 	case journal.RecordsRead:
 		if o.ReadsCommitted(e.Node) {
 			k.checkRead(e.Node, body)
@@ -274,7 +274,7 @@ func (k *Checker) checkTold(t *transactionSeen, node kafka.NodeID, body journal.
 }
 
 // checkAppended looks at what a leader or a coordinator has appended. What is not there any more was cut off in the same tick.
-func (k *Checker) checkAppended(node kafka.NodeID, body journal.BatchAppended) {
+func (k *Checker) checkAppended(o *Observation, node kafka.NodeID, body journal.BatchAppended) {
 	id, _ := k.brokerOf(node)
 	p := k.partitions[body.TopicPartition]
 	if p == nil || p.lost && p.tp.Topic != txn.Topic {
@@ -294,7 +294,7 @@ func (k *Checker) checkAppended(node kafka.NodeID, body journal.BatchAppended) {
 		k.takeStates(p, b)
 	case !b.transactional:
 	case b.isMarker:
-		k.checkMarker(p, r, at)
+		k.checkMarker(o, p, r, at)
 	default:
 		k.checkTransactional(p, r, at)
 	}
@@ -334,7 +334,7 @@ func (k *Checker) takeStates(p *partitionSeen, b *batchSeen) {
 
 // checkMarker looks whether a marker ends a transaction as it was decided. One that ends nothing does no harm: it is one
 // that was sent again.
-func (k *Checker) checkMarker(p *partitionSeen, r *replicaSeen, at int) {
+func (k *Checker) checkMarker(o *Observation, p *partitionSeen, r *replicaSeen, at int) {
 	b := &r.batches[at]
 	t := k.producers[b.producer]
 	if t == nil {
@@ -354,7 +354,9 @@ func (k *Checker) checkMarker(p *partitionSeen, r *replicaSeen, at int) {
 	if !meant || d.complete {
 		return
 	}
-	d.markers[p.tp] = b.base
+	if !r.hasMarker(d.markers[p.tp], b) {
+		d.markers[p.tp] = b.base
+	}
 	delete(t.added, p.tp)
 	if b.span == noSpan || !d.commit {
 		return
@@ -364,6 +366,17 @@ func (k *Checker) checkMarker(p *partitionSeen, r *replicaSeen, at int) {
 			k.violated(FencedStayOut, p.tp, "the batch at offset %d of producer id %d has epoch %d, and is committed with those of epoch %d", other.base, other.producer, other.epoch, d.data.Epoch)
 		}
 	}
+	k.checkOutputs(o, p, r, at)
+}
+
+// hasMarker says whether a marker of the same end stands at an offset already: one that was sent again comes behind it.
+func (r *replicaSeen) hasMarker(offset kafka.Offset, as *batchSeen) bool {
+	at := r.find(offset)
+	if offset == kafka.NoOffset || at == len(r.batches) {
+		return false
+	}
+	b := &r.batches[at]
+	return b.base == offset && b.isMarker && b.producer == as.producer && b.epoch == as.epoch && b.marker.commit == as.marker.commit
 }
 
 // checkTransactional looks at a batch of a transaction: its producer is not fenced here, and if it is the first one, the

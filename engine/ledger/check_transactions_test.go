@@ -145,15 +145,18 @@ func TestCommittedReads(t *testing.T) {
 // than was decided, is found.
 func TestMarkersOfDecisions(t *testing.T) {
 	for _, tc := range []struct {
-		what   string
-		play   func(l *txnLog)
-		wanted Invariant // empty: nothing is found
+		what    string
+		play    func(l *txnLog)
+		highest kafka.Offset // high watermark
+		wanted  Invariant    // empty: nothing is found
 	}{
-		{"as decided", func(l *txnLog) { l.ends(1, 1, record.Commit) }, ""},
-		{"twice", func(l *txnLog) { l.ends(1, 1, record.Commit); l.ends(1, 1, record.Commit) }, ""},
-		{"aborted", func(l *txnLog) { l.ends(1, 1, record.Abort) }, AllOrNothing},
-		{"of an earlier epoch", func(l *txnLog) { l.ends(1, 0, record.Commit) }, AllOrNothing},
-		{"not written", func(*txnLog) {}, AllOrNothing},
+		{"as decided", func(l *txnLog) { l.ends(1, 1, record.Commit) }, 3, ""},
+		{"not replicated", func(l *txnLog) { l.ends(1, 1, record.Commit) }, 2, AllOrNothing},
+		{"twice", func(l *txnLog) { l.ends(1, 1, record.Commit); l.ends(1, 1, record.Commit) }, 4, ""},
+		{"twice, the second not replicated", func(l *txnLog) { l.ends(1, 1, record.Commit); l.ends(1, 1, record.Commit) }, 3, ""},
+		{"aborted", func(l *txnLog) { l.ends(1, 1, record.Abort) }, 3, AllOrNothing},
+		{"of an earlier epoch", func(l *txnLog) { l.ends(1, 0, record.Commit) }, 3, AllOrNothing},
+		{"not written", func(*txnLog) {}, 2, AllOrNothing},
 	} {
 		l := newTxnLog(t)
 		seen := &transactionSeen{
@@ -166,8 +169,9 @@ func TestMarkersOfDecisions(t *testing.T) {
 		l.k.takeQueued(seen, journal.TransactionMarkersQueued{TransactionalID: "t", Marker: "COMMIT", ProducerID: 1, ProducerEpoch: 1, TransactionVersion: 2, Partitions: []kafka.TopicPartition{orders0}})
 		tc.play(l)
 		for _, b := range l.look().batches {
-			l.k.checkAppended("b1", journal.BatchAppended{TopicPartition: orders0, BaseOffset: b.base, LastOffset: b.last})
+			l.k.checkAppended(&Observation{}, "b1", journal.BatchAppended{TopicPartition: orders0, BaseOffset: b.base, LastOffset: b.last})
 		}
+		l.k.of(orders0).highest = tc.highest
 		l.k.checkComplete(seen, journal.TransactionCompleted{TransactionalID: "t", To: "CompleteCommit"})
 		if tc.wanted == "" && len(l.k.out) > 0 || tc.wanted != "" && (len(l.k.out) == 0 || l.k.out[0].Invariant != tc.wanted) {
 			t.Errorf("%s: %v", tc.what, l.k.out)

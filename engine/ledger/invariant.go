@@ -47,6 +47,7 @@ const (
 	TransactionsKnown     Invariant = "transactions-known"      // a leader begins no transaction of which the coordinator does not know the partition
 	TransactionStates     Invariant = "transaction-states"      // a transaction's state moves as Kafka's does
 	CoordinatorEpochsRise Invariant = "coordinator-epochs-rise" // the coordinator epoch in a producer's markers never falls in a log
+	OutputsOnce           Invariant = "outputs-once"            // of an application that reads, processes and writes in transactions no two outputs of one input are committed
 )
 
 // Violation says that an invariant does not hold.

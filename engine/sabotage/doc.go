@@ -29,6 +29,7 @@ const (
 	SessionsNeverEnd    Rule = "a member that sends no heartbeat stays"                       // group
 	EffectsDoubled      Rule = "an idempotent sink applies an effect again"                   // client
 	CommitsAhead        Rule = "an application commits one record more than it is done with"  // client
+	OffsetsLeftOut      Rule = "an application ends its transaction without its offsets"      // client
 	LeaderServesAll     Rule = "every member is given the leader's assignment"                // group
 	OffsetsShownEarly   Rule = "a committed offset is shown before it is written"             // group
 	GivenBeforeReleased Rule = "a partition is given before its owner has given it up"        // group
