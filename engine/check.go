@@ -80,21 +80,27 @@ func (c *Cluster) promisesFrom(first int) []ledger.Promise {
 	var list []ledger.Promise
 	for _, o := range c.outside.Source.Outcomes().From(first) {
 		h := c.outside.Source.Handed().At(o.Record)
-		if o.Kind == client.Acknowledged && c.acksOf(h.Producer) == -1 {
-			list = append(list, ledger.Promise{Record: o.Record, TopicPartition: h.TopicPartition, Offset: o.Offset, Key: h.Key, Value: h.Value, Tick: h.Tick})
+		config := c.producerConfig(h.Producer)
+		if o.Kind != client.Acknowledged || config.Acks != -1 {
+			continue
 		}
+		promise := ledger.Promise{Record: o.Record, TopicPartition: h.TopicPartition, Offset: o.Offset, Key: h.Key, Value: h.Value, Tick: h.Tick}
+		if config.TransactionalID != "" {
+			promise.Coordinated = TransactionsPartition(config.TransactionalID)
+		}
+		list = append(list, promise)
 	}
 	return list
 }
 
-// acksOf gives the acks of a producer, or of that of an application that reads and writes.
-func (c *Cluster) acksOf(node kafka.NodeID) int16 {
+// producerConfig gives the settings of a producer, or of that of an application that reads and writes.
+func (c *Cluster) producerConfig(node kafka.NodeID) ProducerConfig {
 	n := c.client(node)
 	if n.producer != nil {
-		return n.producer.Config().Acks
+		return n.producer.Config()
 	}
 	config, _ := n.consumer.ProducerConfig()
-	return config.Acks
+	return config
 }
 
 // observeGroup adds the consumers: where they are, and what they were given.

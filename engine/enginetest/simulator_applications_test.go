@@ -91,7 +91,7 @@ func (s *simulation) drawApplication(c chance, i int, consumer, static bool, ass
 	if s.spec.Cluster.Transactions.Version == 1 {
 		p.TransactionVersion = 1
 	}
-	p.TransactionTimeout = pickOne[kafka.Millis](c, 3000, 10_000, 60_000)
+	p.TransactionTimeout = max(pickOne[kafka.Millis](c, 3000, 10_000, 60_000), 100*s.spec.Latency) // in less no batch comes to its end, ever
 	p.MaxInFlight, p.BatchSize, p.Linger = c.between(1, 5), c.between(80, 400), kafka.Millis(c.between(0, 50))
 	p.RequestTimeout = pickOne[kafka.Millis](c, 1000, 3000, 10_000, 30_000)
 	p.DeliveryTimeout = p.RequestTimeout + p.Linger + kafka.Millis(c.between(0, 40_000))

@@ -15,11 +15,13 @@ type simulation struct {
 	seed     uint64
 	restarts kafka.Millis // how long a member stays down whose application has ended, in the end; 0: not at all
 	spec     *engine.Spec
-	settings []string         // as in an address
-	ticks    int              // of the phase with faults
-	commands map[int][]string // by tick
-	order    []int            // the ticks that have commands
-	ambushes []ambush         // that have not sprung
+	settings []string             // as in an address
+	ticks    int                  // of the phase with faults
+	commands map[int][]string     // by tick
+	order    []int                // the ticks that have commands
+	ambushes []ambush             // that have not sprung
+	held     map[string]heldState // of the transactional.ids, as far as the journal was followed
+	followed uint64
 
 	cluster    *engine.Cluster
 	checker    engine.Checker

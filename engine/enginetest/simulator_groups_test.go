@@ -103,8 +103,8 @@ func (s *simulation) drawOrder(c chance) string {
 }
 
 // processed is how often the groups have processed a record.
-func (s *simulation) processed() (n int) {
-	for _, g := range s.cluster.View().Groups {
+func processed(v engine.View) (n int) {
+	for _, g := range v.Groups {
 		if g.CoordinatedView != nil {
 			n += g.Sink.Effects + g.Sink.Ignored
 		}

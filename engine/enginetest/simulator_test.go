@@ -196,11 +196,12 @@ func (s *simulation) run() (wrong string) {
 		if wrong = s.tick(); wrong != "" {
 			return wrong
 		}
-		if pending = s.pending(); pending == "" {
-			twice, _ := s.checkOutputs(s.cluster.View())
+		v := s.cluster.View()
+		if pending = s.pending(v); pending == "" {
+			twice, _ := s.checkOutputs(v)
 			return s.compareAtEnd() + s.checkIdempotence() + twice
 		}
-		if now := s.processed(); now > done { // slow applications need their time, as long as they come forward
+		if now := processed(v); now > done { // slow applications need their time, as long as they come forward
 			waited, done = 0, now
 		}
 	}
@@ -279,8 +280,7 @@ func (s *simulation) heal() string {
 }
 
 // pending says what has not come together yet. A broker that is still shutting down is started again once it has.
-func (s *simulation) pending() string {
-	v := s.cluster.View()
+func (s *simulation) pending(v engine.View) string {
 	var why []string
 	s.excuse = ""
 	for _, b := range v.Brokers {

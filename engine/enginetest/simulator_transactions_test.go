@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/client"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/txn"
 )
@@ -146,25 +147,48 @@ func (s *simulation) spring(at int) {
 	if len(s.ambushes) == 0 {
 		return
 	}
-	held := map[string]engine.TransactionalView{}
-	for _, t := range s.cluster.View().Transactions {
-		if t.Held != nil {
-			held[t.TransactionalID] = t
-		}
-	}
+	s.followTransactions()
 	kept := s.ambushes[:0]
 	for _, a := range s.ambushes {
-		t, there := held[a.id]
-		if at < a.from || !there || t.Held.State != a.state {
+		held, there := s.held[a.id]
+		if at < a.from || !there || held.state != a.state {
 			kept = append(kept, a)
 			continue
 		}
-		s.command(at, strings.ReplaceAll(a.do, "%s", string(t.Coordinator)))
+		s.command(at, strings.ReplaceAll(a.do, "%s", string(held.coordinator)))
 		if a.then != "" && at+a.after <= s.ticks {
-			s.command(at+a.after, strings.ReplaceAll(a.then, "%s", string(t.Coordinator)))
+			s.command(at+a.after, strings.ReplaceAll(a.then, "%s", string(held.coordinator)))
 		}
 	}
 	s.ambushes = kept
+}
+
+// heldState is the state of a transactional.id, as the coordinator told that told last.
+type heldState struct {
+	coordinator kafka.NodeID
+	state       txn.State
+}
+
+// followTransactions learns from the journal in which states transactions are. A view of the whole cluster in each tick
+// would take longer than the tick.
+func (s *simulation) followTransactions() {
+	if s.held == nil {
+		s.held = map[string]heldState{}
+	}
+	log := s.cluster.Journal()
+	for ; s.followed < uint64(log.Len()); s.followed++ {
+		e, _ := log.At(s.followed + 1)
+		switch body := e.Body.(type) {
+		case journal.TransactionalIDInitialised:
+			s.held[body.TransactionalID] = heldState{e.Node, txn.Empty}
+		case journal.PartitionsAddedToTransaction:
+			s.held[body.TransactionalID] = heldState{e.Node, txn.Ongoing}
+		case journal.TransactionStateChanged:
+			s.held[body.TransactionalID] = heldState{e.Node, txn.State(body.To)}
+		case journal.TransactionCompleted:
+			s.held[body.TransactionalID] = heldState{e.Node, txn.State(body.To)}
+		}
+	}
 }
 
 // pendingTransactions says which transactions have not come to an end, and where readers of committed records are held up.

@@ -22,12 +22,13 @@ type promise struct {
 // of the leader which wrote it, which may be one that did not know yet; or once no in-sync or eligible replica has it any
 // more and each of them has lost data since; eligible ones do not count where the leader committed by a
 // min.insync.replicas that the controller had already changed. An answer can reach its producer long after: what was excused as a batch is
-// excused as a record. What retention or a cleaning may have taken is not looked for.
+// excused as a record. Where the coordinator of a producer has lost what it gave out, another process can get the same
+// epoch, and a leader takes its records for those that it has. What retention or a cleaning may have taken is not looked for.
 func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
 		if m.Offset >= 0 {
 			p := k.of(m.TopicPartition)
-			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: p.disturbed && p.wasExcused(&m)})
+			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: p.disturbed && p.wasExcused(&m) || m.Coordinated.Topic != "" && k.Lost(m.Coordinated)})
 		}
 	}
 	for _, tp := range k.inOrder() {

@@ -129,7 +129,7 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 	case journal.TransactionStateChanged:
 		if t := k.transaction(body.TransactionalID); t != nil {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
-			k.decide(t, decision{commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch})
+			k.decide(t, decision{commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch}, true)
 		}
 	case journal.TransactionMarkersQueued:
 		if t := k.transaction(body.TransactionalID); t != nil {
@@ -191,10 +191,11 @@ func (k *Checker) checkOwner(t *transactionSeen, node kafka.NodeID, p coordinato
 	t.owners[p] = now
 }
 
-// decide takes a decision in. One that stands cannot be taken back, and whoever was fenced commits nothing.
-func (k *Checker) decide(t *transactionSeen, d decision) {
+// decide takes a decision in; fresh says that a producer or a timeout has just asked for it. One that stands cannot be taken
+// back, and whoever was fenced commits nothing.
+func (k *Checker) decide(t *transactionSeen, d decision, fresh bool) {
 	if last := t.last(); last != nil && !last.complete {
-		if last.marker == d.marker && last.commit == d.commit && last.data.ID == d.data.ID {
+		if last.marker == d.marker && last.commit == d.commit && last.data.ID == d.data.ID && !(fresh && last.written) {
 			return // by the next coordinator again
 		}
 		if !last.written {
@@ -217,7 +218,7 @@ func (k *Checker) takeQueued(t *transactionSeen, body journal.TransactionMarkers
 	if body.TransactionVersion >= 2 {
 		d.data.Epoch--
 	}
-	k.decide(t, d)
+	k.decide(t, d, false)
 	for _, tp := range body.Partitions {
 		if _, known := t.last().markers[tp]; !known {
 			t.last().markers[tp] = kafka.NoOffset
@@ -228,7 +229,8 @@ func (k *Checker) takeQueued(t *transactionSeen, body journal.TransactionMarkers
 // checkComplete looks whether each partition of a transaction has its marker when it is told to be complete.
 func (k *Checker) checkComplete(t *transactionSeen, body journal.TransactionCompleted) {
 	d := t.last()
-	if t.emptyAbort && (d == nil || d.complete) && body.To == string(txn.CompleteAbort) {
+	if t.emptyAbort && (d == nil || d.complete || d.written) && body.To == string(txn.CompleteAbort) {
+		t.decisions = append(t.decisions, &decision{data: coordinator.Producer{ID: body.OldProducerID, Epoch: body.ProducerEpoch - 1}, marker: body.ProducerEpoch, complete: true})
 		return
 	}
 	if d == nil || d.complete || d.commit != (body.To == string(txn.CompleteCommit)) {
@@ -347,6 +349,9 @@ func (k *Checker) checkMarker(o *Observation, p *partitionSeen, r *replicaSeen, 
 	d := t.last()
 	meant := d != nil && d.data.ID == b.producer && d.marker == b.epoch && d.commit == b.marker.commit
 	if b.span != noSpan && (!meant || d.complete) {
+		if b.leaderEpoch() < p.state.LeaderEpoch {
+			return // in the log of a leader that does not know yet that it is none
+		}
 		k.violated(AllOrNothing, p.tp, "the marker at offset %d with commit=%t, producer id %d and epoch %d ends the transaction of %s that begins at %d; that was not decided",
 			b.base, b.marker.commit, b.producer, b.epoch, t.id, r.spans[b.span].first)
 		return

@@ -165,7 +165,7 @@ func TestMarkersOfDecisions(t *testing.T) {
 		}
 		l.k.transactions["t"], l.k.producers[1] = seen, seen
 		l.writes(1, 0, 2)
-		l.k.decide(seen, decision{commit: true, data: coordinator.Producer{ID: 1}, marker: 1})
+		l.k.decide(seen, decision{commit: true, data: coordinator.Producer{ID: 1}, marker: 1}, true)
 		l.k.takeQueued(seen, journal.TransactionMarkersQueued{TransactionalID: "t", Marker: "COMMIT", ProducerID: 1, ProducerEpoch: 1, TransactionVersion: 2, Partitions: []kafka.TopicPartition{orders0}})
 		tc.play(l)
 		for _, b := range l.look().batches {

@@ -64,6 +64,8 @@ type Promise struct {
 	Offset         kafka.Offset
 	Key, Value     []byte
 	Tick           kafka.Tick // when it was handed in
+	// Coordinated is the partition of __transaction_state that keeps the producer's transactional.id; no topic: it has none.
+	Coordinated kafka.TopicPartition
 }
 
 // Position is what a consumer reads next; kafka.NoOffset: not known yet.

@@ -108,8 +108,8 @@ func (r *replicaSeen) isCommitted(b *batchSeen) bool {
 	return b.span == noSpan || r.spans[b.span].marker != kafka.NoOffset && r.spans[b.span].commit
 }
 
-// at gives the batch that holds an offset, of the replica with the latest leader epoch there, and of those of the one that has
-// most of the log; false: none has it.
+// at gives the batch that holds an offset, of the replica with the latest leader epoch there, and of those of the one whose
+// log is the most recent; false: none has it.
 func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, found bool) {
 	latest := kafka.NoLeaderEpoch
 	for _, other := range p.replicas { // the order does not matter: those that are as good agree
@@ -117,11 +117,18 @@ func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, fou
 		if i == len(other.batches) || other.batches[i].base > offset {
 			continue
 		}
-		if epoch := other.batches[i].leaderEpoch(); r == nil || epoch > latest || epoch == latest && other.end() > r.end() {
+		if epoch := other.batches[i].leaderEpoch(); r == nil || epoch > latest || epoch == latest && other.isAheadOf(r) {
 			r, number, latest = other, i, epoch
 		}
 	}
 	return r, number, r != nil
+}
+
+// isAheadOf says whether a log is more recent than another: it ends in a later leader epoch, or in the same one further on.
+// A leader that does not know yet that it is none may have the longer log.
+func (r *replicaSeen) isAheadOf(other *replicaSeen) bool {
+	a, b := r.batches[len(r.batches)-1].leaderEpoch(), other.batches[len(other.batches)-1].leaderEpoch()
+	return a > b || a == b && r.end() > other.end()
 }
 
 // sure is the offset below which a marker has ended a transaction for some reader.
