@@ -28,11 +28,12 @@ type reconciliation struct {
 	deadline kafka.Millis // from then on it is not tried again
 }
 
-// listens says whether the application has a ConsumerRebalanceListener: to commit in it, or to seek to what its sink has
-// stored. Without one, and without enable.auto.commit, partitions change hands behind the back of an application that
-// is not in poll.
+// listens says whether the application has a ConsumerRebalanceListener: to commit in it, to seek to what its sink has
+// stored, or to keep its partitions while a transaction is open. Without one, and without enable.auto.commit, partitions
+// change hands behind the back of an application that is not in poll; it would then send offsets in the new epoch of
+// partitions that others read already, and a coordinator, which looks at the epoch alone, would take them.
 func (c *Consumer) listens(s *step) bool {
-	return c.config.Group.App.CommitOnRevoke || s.out.sink(c.config.Group.ID).config.Kind == SinkOffsets
+	return c.config.Group.App.CommitOnRevoke || s.out.sink(c.config.Group.ID).config.Kind == SinkOffsets || c.transactional()
 }
 
 // reconcile lets the member give up what is lost and come to what it is told to own, as far as it can; polling says that

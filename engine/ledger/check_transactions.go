@@ -129,11 +129,14 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 	case journal.TransactionStateChanged:
 		if t := k.transaction(body.TransactionalID); t != nil {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
-			k.decide(t, decision{commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch}, true)
+			d := decision{commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch}
+			if k.coordinates(t, e.Node) || !slices.ContainsFunc(t.decisions, d.isAs) {
+				k.decide(t, d, true)
+			}
 		}
 	case journal.TransactionMarkersQueued:
 		if t := k.transaction(body.TransactionalID); t != nil {
-			k.takeQueued(t, body)
+			k.takeQueued(t, e.Node, body)
 		}
 	case journal.TransactionCompleted:
 		if t := k.transaction(body.TransactionalID); t != nil {
@@ -195,7 +198,7 @@ func (k *Checker) checkOwner(t *transactionSeen, node kafka.NodeID, p coordinato
 // back, and whoever was fenced commits nothing.
 func (k *Checker) decide(t *transactionSeen, d decision, fresh bool) {
 	if last := t.last(); last != nil && !last.complete {
-		if last.marker == d.marker && last.commit == d.commit && last.data.ID == d.data.ID && !(fresh && last.written) {
+		if d.isAs(last) && !(fresh && last.written) {
 			return // by the next coordinator again
 		}
 		if !last.written {
@@ -211,12 +214,26 @@ func (k *Checker) decide(t *transactionSeen, d decision, fresh bool) {
 	k.producers[d.data.ID] = t
 }
 
+// isAs says whether another decision ends a transaction in the same way.
+func (d *decision) isAs(other *decision) bool {
+	return other.marker == d.marker && other.commit == d.commit && other.data.ID == d.data.ID
+}
+
+// coordinates says whether a node leads the partition of a transactional.id, as the controller has it: one that led before
+// can learn late that what it had written is on every in-sync replica, and tell of it when the next one has told already.
+func (k *Checker) coordinates(t *transactionSeen, node kafka.NodeID) bool {
+	return k.idOf(node) == k.of(t.partition).state.Leader
+}
+
 // takeQueued learns where a decision needs markers. One of which no coordinator has told before stood in the log of the one
 // that asks.
-func (k *Checker) takeQueued(t *transactionSeen, body journal.TransactionMarkersQueued) {
+func (k *Checker) takeQueued(t *transactionSeen, node kafka.NodeID, body journal.TransactionMarkersQueued) {
 	d := decision{commit: body.Marker == record.Commit.String(), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.ProducerEpoch}, marker: body.ProducerEpoch}
 	if body.TransactionVersion >= 2 {
 		d.data.Epoch--
+	}
+	if !k.coordinates(t, node) && slices.ContainsFunc(t.decisions, d.isAs) {
+		return
 	}
 	k.decide(t, d, false)
 	for _, tp := range body.Partitions {

@@ -164,9 +164,10 @@ func TestMarkersOfDecisions(t *testing.T) {
 			processes: map[kafka.NodeID]int{}, begun: map[kafka.NodeID]coordinator.Producer{}, added: map[kafka.TopicPartition]bool{orders0: true},
 		}
 		l.k.transactions["t"], l.k.producers[1] = seen, seen
+		l.k.of(seen.partition).state.Leader = 1
 		l.writes(1, 0, 2)
 		l.k.decide(seen, decision{commit: true, data: coordinator.Producer{ID: 1}, marker: 1}, true)
-		l.k.takeQueued(seen, journal.TransactionMarkersQueued{TransactionalID: "t", Marker: "COMMIT", ProducerID: 1, ProducerEpoch: 1, TransactionVersion: 2, Partitions: []kafka.TopicPartition{orders0}})
+		l.k.takeQueued(seen, "b1", journal.TransactionMarkersQueued{TransactionalID: "t", Marker: "COMMIT", ProducerID: 1, ProducerEpoch: 1, TransactionVersion: 2, Partitions: []kafka.TopicPartition{orders0}})
 		tc.play(l)
 		for _, b := range l.look().batches {
 			l.k.checkAppended(&Observation{}, "b1", journal.BatchAppended{TopicPartition: orders0, BaseOffset: b.base, LastOffset: b.last})

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -109,27 +110,38 @@ func (r *replicaSeen) isCommitted(b *batchSeen) bool {
 }
 
 // at gives the batch that holds an offset, of the replica with the latest leader epoch there, and of those of the one whose
-// log is the most recent; false: none has it.
+// log is the most recent, the leader's before others'; false: none has it.
 func (p *partitionSeen) at(offset kafka.Offset) (r *replicaSeen, number int, found bool) {
-	latest := kafka.NoLeaderEpoch
-	for _, other := range p.replicas { // the order does not matter: those that are as good agree
+	var best kafka.BrokerID
+	for id, other := range p.replicas { // the order does not matter: no two are as good
 		i := other.find(offset)
 		if i == len(other.batches) || other.batches[i].base > offset {
 			continue
 		}
-		if epoch := other.batches[i].leaderEpoch(); r == nil || epoch > latest || epoch == latest && other.isAheadOf(r) {
-			r, number, latest = other, i, epoch
+		if r == nil || p.isBetter(id, best, other.batches[i].leaderEpoch(), r.batches[number].leaderEpoch()) {
+			r, number, best = other, i, id
 		}
 	}
 	return r, number, r != nil
 }
 
-// isAheadOf says whether a log is more recent than another: it ends in a later leader epoch, or in the same one further on.
-// A leader that does not know yet that it is none may have the longer log.
-func (r *replicaSeen) isAheadOf(other *replicaSeen) bool {
-	a, b := r.batches[len(r.batches)-1].leaderEpoch(), other.batches[len(other.batches)-1].leaderEpoch()
-	return a > b || a == b && r.end() > other.end()
+// isBetter says which of two replicas tells better what readers get at an offset. A leader that does not know yet that it
+// is none may have the longer log, and a replica that was away for long may never have seen a marker that cleaning took.
+func (p *partitionSeen) isBetter(id, than kafka.BrokerID, epoch, thanEpoch kafka.LeaderEpoch) bool {
+	a, b := p.replicas[id], p.replicas[than]
+	return cmp.Or(cmp.Compare(epoch, thanEpoch), cmp.Compare(a.lastEpoch(), b.lastEpoch()), cmp.Compare(a.end(), b.end()), p.leading(id)-p.leading(than), cmp.Compare(than, id)) > 0
 }
+
+// leading is 1 for the leader.
+func (p *partitionSeen) leading(id kafka.BrokerID) int {
+	if id == p.state.Leader {
+		return 1
+	}
+	return 0
+}
+
+// lastEpoch is the leader epoch of a log's last batch. The log has one.
+func (r *replicaSeen) lastEpoch() kafka.LeaderEpoch { return r.batches[len(r.batches)-1].leaderEpoch() }
 
 // sure is the offset below which a marker has ended a transaction for some reader.
 func (p *partitionSeen) sure() kafka.Offset {
