@@ -40,6 +40,7 @@ type process struct {
 
 // decision is the end of a transaction, as the coordinator has decided it.
 type decision struct {
+	by       kafka.NodeID // the coordinator that told of it first
 	commit   bool
 	data     coordinator.Producer                  // of the transaction's records
 	marker   kafka.ProducerEpoch                   // of its markers
@@ -129,8 +130,10 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 	case journal.TransactionStateChanged:
 		if t := k.transaction(body.TransactionalID); t != nil {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
-			d := decision{commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch}
-			if k.coordinates(t, e.Node) || !slices.ContainsFunc(t.decisions, d.isAs) {
+			d := decision{
+				by: e.Node, commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch,
+			}
+			if !k.isLate(t, &d) {
 				k.decide(t, d, true)
 			}
 		}
@@ -219,20 +222,28 @@ func (d *decision) isAs(other *decision) bool {
 	return other.marker == d.marker && other.commit == d.commit && other.data.ID == d.data.ID
 }
 
-// coordinates says whether a node leads the partition of a transactional.id, as the controller has it: one that led before
-// can learn late that what it had written is on every in-sync replica, and tell of it when the next one has told already.
-func (k *Checker) coordinates(t *transactionSeen, node kafka.NodeID) bool {
-	return k.idOf(node) == k.of(t.partition).state.Leader
+// isLate says whether a decision is word of a broker that coordinates no more, as the controller has it, of what the next one
+// has told already: it can learn late that what it had written is on every in-sync replica. The epoch of a producer of version
+// 1 stays, so that its decisions are told apart by who took them.
+func (k *Checker) isLate(t *transactionSeen, d *decision) bool {
+	if k.idOf(d.by) == k.of(t.partition).state.Leader {
+		return false
+	}
+	if d.marker != d.data.Epoch {
+		return slices.ContainsFunc(t.decisions, d.isAs)
+	}
+	last := t.last()
+	return last != nil && d.isAs(last) && last.by != d.by
 }
 
 // takeQueued learns where a decision needs markers. One of which no coordinator has told before stood in the log of the one
 // that asks.
 func (k *Checker) takeQueued(t *transactionSeen, node kafka.NodeID, body journal.TransactionMarkersQueued) {
-	d := decision{commit: body.Marker == record.Commit.String(), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.ProducerEpoch}, marker: body.ProducerEpoch}
+	d := decision{by: node, commit: body.Marker == record.Commit.String(), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.ProducerEpoch}, marker: body.ProducerEpoch}
 	if body.TransactionVersion >= 2 {
 		d.data.Epoch--
 	}
-	if !k.coordinates(t, node) && slices.ContainsFunc(t.decisions, d.isAs) {
+	if k.isLate(t, &d) {
 		return
 	}
 	k.decide(t, d, false)
@@ -415,7 +426,7 @@ func (k *Checker) checkTransactional(p *partitionSeen, r *replicaSeen, at int) {
 		}
 	}
 	t := k.producers[b.producer]
-	if t != nil && k.unsure(t) {
+	if t != nil && k.unsure(t) || b.leaderEpoch() < p.state.LeaderEpoch { // of a leader that is none any more nothing will stay
 		return
 	}
 	if first := r.spans[b.span].first == b.base; first && (t == nil || !t.added[p.tp]) {
