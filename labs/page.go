@@ -21,7 +21,7 @@ func newPage(f Frame) *view.Page {
 		Tick: a.T, Last: a.Last(), Pace: a.Pace, Theme: a.Theme, Size: a.Size,
 		Still: a.Still, Minimal: a.Chrome != "", Embedded: a.Site == Embeds, Whole: whole(a),
 		Transport: transport(f), Looks: themeLinks(a), Sizes: sizeLinks(a), Notices: append(kept(a), rejections(f)...), Ready: ready(a),
-		Change: fmt.Sprintf("Tick %d: %s.", a.T, changes(f)), Limits: limits(a.Lab),
+		Change: fmt.Sprintf("Tick %d: %s.", a.T, changes(f)), Limits: limits(a.Lab), Progress: view.Progress{Tick: a.T, End: a.Horizon},
 	}
 	p.Setup = setupName(a)
 	p.Actions = view.Actions{Title: fmt.Sprintf("Now, at tick %d", a.T), Forms: []view.Form{commandForm(a)}}

@@ -9,7 +9,7 @@
 //
 // In another site's page it does the same with three differences: the frame's history is only replaced, Play
 // asks for one frame after the other, and it waits while the frame is out of sight. Nothing here uses storage,
-// cookies or messages to other frames, so it does not matter what a browser lets a frame have of them.
+// cookies or messages from other frames, so it does not matter what a browser lets a frame have of them.
 
 import { actions } from './dist/datastar.js'
 
@@ -120,7 +120,7 @@ document.addEventListener('datastar-fetch', (event) => {
 	showNewest()
 	watchStream()
 	keepHand()
-	document.dispatchEvent(new Event('frame')) // for bytes.js
+	document.dispatchEvent(new Event('frame')) // for bytes.js and parent.js
 	if (!fetching) {
 		if (performance.now() > said) say('')
 		follow()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,11 @@ func elements(t *testing.T, text string) []*html.Node {
 		}
 	}
 	return list
+}
+
+// named gives the elements of a name.
+func named(list []*html.Node, name string) []*html.Node {
+	return slices.DeleteFunc(list, func(n *html.Node) bool { return n.Data != name })
 }
 
 func elementByID(t *testing.T, text, id string) *html.Node {

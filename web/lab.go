@@ -96,21 +96,28 @@ func (s *Site) addressOf(r *http.Request, query string) (a labs.Address, release
 }
 
 // startOf gives the address at which the lab or the scenario of a request begins.
-func (s *Site) startOf(r *http.Request) (a labs.Address, err error) {
-	site := siteOf(r)
+func (s *Site) startOf(r *http.Request) (labs.Address, error) {
 	if name := chi.URLParam(r, "story"); name != "" {
-		told, err := s.scenarios.ByName(name)
-		switch {
-		case err != nil:
-			return a, wrongScenario(err)
-		case told == nil:
-			return a, noSuchScenario(name)
-		}
-		return labs.StartStory(told.Story, site), nil
+		return s.startOfStory(siteOf(r), name)
 	}
-	lab, ok := all.ByName(chi.URLParam(r, "name"))
+	return startOfLab(siteOf(r), chi.URLParam(r, "name"))
+}
+
+func (s *Site) startOfStory(site labs.Site, name string) (a labs.Address, err error) {
+	told, err := s.scenarios.ByName(name)
+	switch {
+	case err != nil:
+		return a, wrongScenario(err)
+	case told == nil:
+		return a, noSuchScenario(name)
+	}
+	return labs.StartStory(told.Story, site), nil
+}
+
+func startOfLab(site labs.Site, name string) (a labs.Address, err error) {
+	lab, ok := all.ByName(name)
 	if !ok {
-		return a, noSuchLab(site, chi.URLParam(r, "name"))
+		return a, noSuchLab(site, name)
 	}
 	return labs.Start(lab, site), nil
 }

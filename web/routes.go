@@ -29,6 +29,7 @@ func (s *Site) routes() chi.Router {
 	r.Get("/metrics", s.metrics.ServeHTTP)
 	r.Get(static.Prefix+"*", s.handle(s.file))
 	r.Get(page.PreviewPath("{name}"), s.handle(s.preview))
+	r.With(shared).Get("/oembed", s.handle(s.oembed))
 
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
 	for _, frames := range framed {

@@ -72,6 +72,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 			Bytes:    files.Path("bytes.js"),
 			Icon:     files.Path("icon.svg"),
 			Datastar: files.Path("datastar.js"),
+			Parent:   files.Path("parent.js"),
 		},
 		streams:  newStreams(),
 		store:    texts,

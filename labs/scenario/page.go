@@ -74,6 +74,7 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 	p.Story = t
 	t.Fork = view.Link{ID: "fork", Text: "Open in the lab from here", Label: "Open in the lab from here: the same tick, with every control", Href: a.Fork().String(), Go: "push"}
 	if a.Trying {
+		p.Progress.Goal = s.goalProgress(a, t.Goal)
 		return
 	}
 	p.Goal = s.Summary
@@ -84,6 +85,8 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 	t.Parts = s.partLinks(a)
 	t.Ask = s.ask(a, o)
 	t.Where, t.Back, t.On = s.stopLinks(a)
+	p.Progress.Stop, p.Progress.Stops = s.stopsPassed(a)
+	p.Progress.Question = s.questionProgress(a, o)
 	for i, slug := range s.Terms {
 		t.Terms = append(t.Terms, view.Link{Text: s.titles[i], Href: "/glossary/" + slug})
 	}
@@ -123,9 +126,8 @@ func (s *Scenario) partLinks(a labs.Address) (list []view.Link) {
 
 // stopLinks leads to the stops before and after the tick shown.
 func (s *Scenario) stopLinks(a labs.Address) (where string, back, on view.Link) {
-	stops := slices.DeleteFunc(slices.Clone(s.stops), func(t int) bool { return t < a.First() || t > a.Last() })
+	stops := s.stopsShown(a)
 	before, after := a.T, a.T
-	passed := 0
 	for _, stop := range stops {
 		switch {
 		case stop < a.T:
@@ -133,11 +135,9 @@ func (s *Scenario) stopLinks(a labs.Address) (where string, back, on view.Link) 
 		case stop > a.T && after == a.T:
 			after = stop
 		}
-		if stop <= a.T {
-			passed++
-		}
 	}
-	where = fmt.Sprintf("Stop %d of %d", passed, len(stops))
+	passed, all := s.stopsPassed(a)
+	where = fmt.Sprintf("Stop %d of %d", passed, all)
 	if !slices.Contains(stops, a.T) {
 		where = "After stop" + strings.TrimPrefix(where, "Stop")
 	}
@@ -151,6 +151,22 @@ func (s *Scenario) stopLinks(a labs.Address) (where string, back, on view.Link) 
 		on.Label = "Next stop: this is the last"
 	}
 	return where, back, on
+}
+
+// stopsShown gives the stops that an address lets be shown.
+func (s *Scenario) stopsShown(a labs.Address) []int {
+	return slices.DeleteFunc(slices.Clone(s.stops), func(t int) bool { return t < a.First() || t > a.Last() })
+}
+
+// stopsPassed counts the stops up to the tick shown, and all.
+func (s *Scenario) stopsPassed(a labs.Address) (passed, all int) {
+	stops := s.stopsShown(a)
+	for _, stop := range stops {
+		if stop <= a.T {
+			passed++
+		}
+	}
+	return passed, len(stops)
 }
 
 // to gives the address of a stop, with what the inspector is to show there. What the reader has opened stays open,
@@ -182,14 +198,47 @@ func (s *Scenario) marks(a labs.Address, marks []view.Mark) []view.Mark {
 	return marks
 }
 
-// ask gives the question that was asked last.
-func (s *Scenario) ask(a labs.Address, o *Outcome) *view.Ask {
+// askedLast gives the index of the question that was asked last at a tick, -1 for none.
+func (s *Scenario) askedLast(tick int) int {
 	at := -1
 	for i, q := range s.Questions {
-		if q.At <= a.T {
+		if q.At <= tick {
 			at = i
 		}
 	}
+	return at
+}
+
+// questionProgress says what has come of the question that was asked last; nil: none was.
+func (s *Scenario) questionProgress(a labs.Address, o *Outcome) *view.QuestionProgress {
+	at := s.askedLast(a.T)
+	if at < 0 {
+		return nil
+	}
+	q := s.Questions[at]
+	guess, guessed := a.Guess(q.Name)
+	decided := a.T >= q.Decided
+	return &view.QuestionProgress{Name: q.Name, Guess: guess, Decided: decided, Right: decided && guessed && guess == o.Answers[at]}
+}
+
+// goalProgress says how near a run of one's own is to the goal that is shown with it.
+func (s *Scenario) goalProgress(a labs.Address, g *view.Goal) *view.GoalProgress {
+	return &view.GoalProgress{Reached: g.Reached, Commands: given(a), Fewest: s.Goal.Fewest}
+}
+
+// given counts the commands of an address up to the tick shown.
+func given(a labs.Address) (n int) {
+	for _, do := range a.Do {
+		if do.Tick <= a.T {
+			n++
+		}
+	}
+	return n
+}
+
+// ask gives the question that was asked last.
+func (s *Scenario) ask(a labs.Address, o *Outcome) *view.Ask {
+	at := s.askedLast(a.T)
 	if at < 0 {
 		return nil
 	}
@@ -235,15 +284,10 @@ func (s *Scenario) goalOf(f labs.Frame) *view.Goal {
 	if state, err := stateOf(a, f.Cluster); err == nil {
 		g.Reached, _ = s.Goal.Reached.holds(state) // an error names what this run does not have: it is not reached
 	}
-	given := 0
-	for _, do := range a.Do {
-		if do.Tick <= a.T {
-			given++
-		}
-	}
-	g.State = fmt.Sprintf("Not reached at tick %d, with %s so far.", a.T, kafka.Count(given, "command"))
+	commands := kafka.Count(given(a), "command")
+	g.State = fmt.Sprintf("Not reached at tick %d, with %s so far.", a.T, commands)
 	if g.Reached {
-		g.State = fmt.Sprintf("Reached at tick %d, with %s. The fewest known: %d.", a.T, kafka.Count(given, "command"), s.Goal.Fewest)
+		g.State = fmt.Sprintf("Reached at tick %d, with %s. The fewest known: %d.", a.T, commands, s.Goal.Fewest)
 	}
 	return g
 }

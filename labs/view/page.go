@@ -21,6 +21,7 @@ type Page struct {
 	Minimal  bool  // transport, picture and reading only
 	Embedded bool  // stands in another site's page
 	Whole    *Link // the same frame on the lab's own page; nil: this is it
+	Progress Progress
 
 	Notices   []Notice
 	Ready     []Ready // ready-made runs

@@ -14,6 +14,7 @@ var fixtureAssets = Assets{
 	Bytes:    "/static/bytes.js",
 	Icon:     "/static/icon.svg",
 	Datastar: "/static/dist/datastar.js",
+	Parent:   "/static/parent.js",
 }
 
 // fixtureOrigin is where the site stands.

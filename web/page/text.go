@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html"
+	"net/url"
 	"strings"
 
 	"loglab/labs/lesson"
@@ -68,22 +69,31 @@ func benchClass(p *view.Page) string {
 	return "bench"
 }
 
-// titleOfFrame names a frame where the page around it does not: "Partition explorer, tick 12".
-func titleOfFrame(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title, p.Tick) }
+// FrameTitle names a frame where the page around it does not: "Partition explorer, tick 12".
+func FrameTitle(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title, p.Tick) }
 
-// embedHeight is the height in pixels of an embedded frame: transport and the picture of a lab as it starts.
-const embedHeight = 720
+// EmbedHeight is the height in pixels of an embedded frame: transport and the picture of a lab as it starts.
+const EmbedHeight = 720
 
 // embedCode is what an author pastes into a page to have the frame in it. lab.js writes the same for the
 // frames that follow.
-func embedCode(p *view.Page, origin string) string {
+func embedCode(p *view.Page, origin string) string { return FrameCode(p, origin, "100%", EmbedHeight) }
+
+// FrameCode is an <iframe> of a page that is not embedded itself. The width is in pixels or "100%".
+func FrameCode(p *view.Page, origin, width string, height int) string {
 	may := `allow="clipboard-write"`
 	if p.Still {
 		may = `tabindex="-1"` // a browser stops at a frame although nothing in it takes the focus
 	}
-	return fmt.Sprintf(`<iframe title="%s" src="%s" width="100%%" height="%d" loading="lazy" %s></iframe>`,
-		html.EscapeString(titleOfFrame(p)), html.EscapeString(origin+"/embed"+p.Address), embedHeight, may)
+	return fmt.Sprintf(`<iframe title="%s" src="%s" width="%s" height="%d" loading="lazy" %s></iframe>`,
+		html.EscapeString(FrameTitle(p)), html.EscapeString(origin+"/embed"+p.Address), width, height, may)
 }
+
+// The size of the picture for previews of links, in pixels.
+const (
+	PreviewWidth  = 1200
+	PreviewHeight = 630
+)
 
 // PreviewPath is the path of the picture that other sites show of a link to a lab.
 func PreviewPath(lab string) string { return "/lab/" + lab + "/preview.png" }
@@ -94,7 +104,15 @@ func previewOf(p *view.Page, origin string) preview {
 		return preview{}
 	}
 	return preview{
-		Title: titleOfFrame(p), URL: origin + p.Address, Image: origin + PreviewPath(p.Lab),
+		Title: FrameTitle(p), URL: origin + p.Address, Image: origin + PreviewPath(p.Lab),
 		ImageText: p.Title + ": partitions of a log, a strip of records each",
 	}
+}
+
+// discovery is where a site that has a link to a frame asks how to show it; empty where the origin is not known.
+func discovery(p *view.Page, origin string) string {
+	if origin == "" {
+		return ""
+	}
+	return origin + "/oembed?url=" + url.QueryEscape(origin+p.Address)
 }
