@@ -102,11 +102,17 @@ func (s *simulation) drawOrder(c chance) string {
 	)
 }
 
-// processed is how often the groups have processed a record.
+// processed grows as the groups process records: it counts their effects, and what applications that write have committed.
 func processed(v engine.View) (n int) {
 	for _, g := range v.Groups {
-		if g.CoordinatedView != nil {
-			n += g.Sink.Effects + g.Sink.Ignored
+		if g.CoordinatedView == nil {
+			continue
+		}
+		n += g.Sink.Effects + g.Sink.Ignored
+		for _, o := range g.Offsets {
+			if g.ID == bills {
+				n += int(o.Committed)
+			}
 		}
 	}
 	return n

@@ -131,7 +131,7 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 		g.removed[body.Old] = max(g.bumped, g.epoch)
 	case journal.GroupRequestRefused:
 		if body.API == "JoinGroup" && body.Error == "COORDINATOR_NOT_AVAILABLE" {
-			k.group(body.Group).unwritten[body.Member] = true
+			k.group(body.Group).unwritten[joining(o, e, body.Member)] = true
 		}
 	case journal.GroupEpochBumped:
 		k.group(body.Group).bumped = body.Epoch
@@ -169,6 +169,17 @@ func (k *Checker) takeGroupEvent(o *Observation, e journal.Event) {
 			k.checkCommitter(o, e)
 		}
 	}
+}
+
+// joining gives the member whose JoinGroup was given up. One that joined for the first time, and was given its name with the
+// answer, is named by what was to be written.
+func joining(o *Observation, e journal.Event, asked kafka.MemberID) kafka.MemberID {
+	if cause, ok := o.Journal.At(e.Cause); ok {
+		if body, is := cause.Body.(journal.MemberReconciled); is && asked == "" {
+			return body.Member
+		}
+	}
+	return asked
 }
 
 // groupOf gives the group that a consumer is a member of by its name, nil if there is none.
