@@ -474,6 +474,7 @@ async function copy(id, what) {
 
 document.addEventListener('click', ({ target }) => {
 	if (target.id === 'copy') copy('share-link', 'link')
+	if (target.id === 'make-embed') target.search = '?url=' + encodeURIComponent(lab().dataset.address) // the frame now shown
 	if (target.id === 'copy-embed') copy('share-embed', 'code for another page')
 })
 

@@ -150,6 +150,9 @@ func (f *Files) Path(name string) string {
 	return Prefix + hashed
 }
 
+// Named returns the file that the source calls name, for an address that stays the same when the file changes.
+func (f *Files) Named(name string) File { return f.hashed[strings.TrimPrefix(f.Path(name), Prefix)] }
+
 // Open returns the file whose path is Prefix followed by hashedName.
 func (f *Files) Open(hashedName string) (File, bool) {
 	file, ok := f.hashed[hashedName]

@@ -31,6 +31,16 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// element answers with the script of <log-lab>. Pages of other sites name it, so its address has no hash, and it is
+// asked for again after an hour.
+func (s *Site) element(w http.ResponseWriter, _ *http.Request) error {
+	file := s.files.Named("element.js")
+	w.Header().Set("Content-Type", file.ContentType)
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	w.Write(file.Body) // an error means that the reader has gone: there is nobody to tell
+	return nil
+}
+
 // preview answers with the picture of a lab in the middle of its run. It is drawn once.
 func (s *Site) preview(w http.ResponseWriter, r *http.Request) error {
 	lab, ok := all.ByName(chi.URLParam(r, "name"))

@@ -28,6 +28,7 @@ func (s *Site) routes() chi.Router {
 	r.Get("/healthz", s.handle(s.health))
 	r.Get("/metrics", s.metrics.ServeHTTP)
 	r.Get(static.Prefix+"*", s.handle(s.file))
+	r.With(shared, middleware.Compress(gzipLevel, "text/javascript")).Get(page.ElementPath, s.handle(s.element))
 	r.Get(page.PreviewPath("{name}"), s.handle(s.preview))
 	r.With(shared).Get("/oembed", s.handle(s.oembed))
 
@@ -57,6 +58,7 @@ func (s *Site) routes() chi.Router {
 			r.With(shared).Get("/frame/embed/"+frames, s.handle(s.frame))
 			r.With(shared).Get("/frame/play/embed/"+frames, s.handle(s.playedFrame))
 		}
+		r.Get(page.MakeEmbedPath, s.handle(s.makeEmbed))
 		r.Get(uploads.FormPath, s.handle(s.uploadForm))
 		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get("/glossary", s.handle(s.glossaryIndex))

@@ -144,7 +144,7 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 	case journal.TransactionCompleted:
 		if t := k.transaction(body.TransactionalID); t != nil {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
-			k.checkComplete(t, body)
+			k.checkComplete(t, e.Node, body)
 		}
 	case journal.TransactionalIDExpired:
 		if t := k.transactions[body.TransactionalID]; t != nil {
@@ -222,11 +222,16 @@ func (d *decision) isAs(other *decision) bool {
 	return other.marker == d.marker && other.commit == d.commit && other.data.ID == d.data.ID
 }
 
+// coordinates says whether a node leads the partition of a transactional.id, as the controller has it.
+func (k *Checker) coordinates(t *transactionSeen, node kafka.NodeID) bool {
+	return k.idOf(node) == k.of(t.partition).state.Leader
+}
+
 // isLate says whether a decision is word of a broker that coordinates no more, as the controller has it, of what the next one
 // has told already: it can learn late that what it had written is on every in-sync replica. The epoch of a producer of version
 // 1 stays, so that its decisions are told apart by who took them.
 func (k *Checker) isLate(t *transactionSeen, d *decision) bool {
-	if k.idOf(d.by) == k.of(t.partition).state.Leader {
+	if k.coordinates(t, d.by) {
 		return false
 	}
 	if d.marker != d.data.Epoch {
@@ -255,7 +260,13 @@ func (k *Checker) takeQueued(t *transactionSeen, node kafka.NodeID, body journal
 }
 
 // checkComplete looks whether each partition of a transaction has its marker when it is told to be complete.
-func (k *Checker) checkComplete(t *transactionSeen, body journal.TransactionCompleted) {
+func (k *Checker) checkComplete(t *transactionSeen, node kafka.NodeID, body journal.TransactionCompleted) {
+	told := func(d *decision) bool {
+		return d.written && d.commit == (body.To == string(txn.CompleteCommit)) && d.data.ID == body.OldProducerID && d.marker == body.ProducerEpoch
+	}
+	if !k.coordinates(t, node) && slices.ContainsFunc(t.decisions, told) {
+		return // late, as with isLate
+	}
 	d := t.last()
 	if t.emptyAbort && (d == nil || d.complete || d.written) && body.To == string(txn.CompleteAbort) {
 		t.decisions = append(t.decisions, &decision{data: coordinator.Producer{ID: body.OldProducerID, Epoch: body.ProducerEpoch - 1}, marker: body.ProducerEpoch, complete: true})

@@ -173,7 +173,7 @@ func TestMarkersOfDecisions(t *testing.T) {
 			l.k.checkAppended(&Observation{}, "b1", journal.BatchAppended{TopicPartition: orders0, BaseOffset: b.base, LastOffset: b.last})
 		}
 		l.k.of(orders0).highest = tc.highest
-		l.k.checkComplete(seen, journal.TransactionCompleted{TransactionalID: "t", To: "CompleteCommit"})
+		l.k.checkComplete(seen, "b1", journal.TransactionCompleted{TransactionalID: "t", To: "CompleteCommit"})
 		if tc.wanted == "" && len(l.k.out) > 0 || tc.wanted != "" && (len(l.k.out) == 0 || l.k.out[0].Invariant != tc.wanted) {
 			t.Errorf("%s: %v", tc.what, l.k.out)
 		}

@@ -89,6 +89,22 @@ func FrameCode(p *view.Page, origin, width string, height int) string {
 		html.EscapeString(FrameTitle(p)), html.EscapeString(origin+"/embed"+p.Address), width, height, may)
 }
 
+// MakeEmbedPath is the page on which an author makes the code for a frame; its parameter "url" is a link to one.
+const MakeEmbedPath = "/make-embed"
+
+// makeEmbedLink leads there.
+func makeEmbedLink(p *view.Page) string { return MakeEmbedPath + "?url=" + url.QueryEscape(p.Address) }
+
+// ElementPath is the script of the element <log-lab> for pages of other sites.
+const ElementPath = "/embed.js"
+
+// elementCode is the same frame as an element that is as high as it needs to be, and its script.
+func elementCode(p *view.Page, origin string) string {
+	title, to := html.EscapeString(FrameTitle(p)), html.EscapeString(origin+p.Address)
+	return fmt.Sprintf("<script type=\"module\" src=\"%s\"></script>\n<log-lab src=\"%s\" title=\"%s\"><a href=\"%s\">%s</a></log-lab>",
+		html.EscapeString(origin+ElementPath), to, title, to, title)
+}
+
 // The size of the picture for previews of links, in pixels.
 const (
 	PreviewWidth  = 1200
