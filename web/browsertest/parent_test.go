@@ -115,7 +115,9 @@ func TestElement(t *testing.T) {
 			<iframe title="liar" srcdoc="<script>parent.postMessage({ type: 'loglab', event: 'height', height: 7 }, '*')</script>"></iframe>
 			<script>window.heard = []; addEventListener('loglab-progress', ({ target, detail }) => heard.push([target.id, detail.tick].join()))</script>`, app)
 	})
-	inside := func(id string) string { return fmt.Sprintf("document.querySelector('#%s').shadowRoot.querySelector('iframe')", id) }
+	inside := func(id string) string {
+		return fmt.Sprintf("document.querySelector('#%s').shadowRoot.querySelector('iframe')", id)
+	}
 	h.waitFor("window.heard?.includes('story,9') && heard.includes('fixed,0')")
 	h.waitFor("+" + inside("story") + ".height !== 720")
 	if got := eval[string](h.tab, inside("story")+".title"); got != "A crash" {
