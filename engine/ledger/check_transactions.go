@@ -492,7 +492,7 @@ func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaS
 	if first, open := was.firstOpen(was.settled, p.start); open {
 		most = min(most, max(first, now.LogStartOffset))
 	}
-	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 {
+	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 && stable >= p.cleaned {
 		k.violated(StableBelowMark, p.tp, "broker %d: the last stable offset is %d; by the log it is %d, with the high watermark %d", id, stable, most, now.HighWatermark)
 	}
 }
