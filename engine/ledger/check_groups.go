@@ -400,6 +400,13 @@ func (g *groupSeen) isGoing(m *group.MemberView) bool {
 	return removed
 }
 
+// isReplicated says whether all that a group's coordinator has in its log is on every in-sync replica. One that has just
+// taken over knows what is not yet, too, and the next one may never have had it.
+func (k *Checker) isReplicated(state *GroupState) bool {
+	r := k.of(state.Offsets).replicas[k.idOf(state.Coordinator)]
+	return r != nil && r.highWatermark >= r.end()
+}
+
 // checkConsumerProtocol looks at a group of the consumer protocol as its coordinator has it. Where the log of the group's
 // partition lost data, its epochs may come again; and a group that was converted or deleted is shown until that is
 // written, which can be after the next one of its name has begun with low epochs.
@@ -416,7 +423,9 @@ func (k *Checker) checkConsumerProtocol(state *GroupState) {
 		if fell || held.AssignmentEpoch > held.Epoch {
 			k.violated(GroupEpochsRise, kafka.TopicPartition{}, "group %s is in group epoch %d with a target assignment of epoch %d; it was in %d with one of %d", state.ID, held.Epoch, held.AssignmentEpoch, g.epoch, g.assignment)
 		}
-		g.epoch, g.assignment = held.Epoch, held.AssignmentEpoch
+		if k.isReplicated(state) {
+			g.epoch, g.assignment = held.Epoch, held.AssignmentEpoch
+		}
 	}
 	holders := map[kafka.TopicPartition]kafka.MemberID{}
 	for _, m := range held.Members {
