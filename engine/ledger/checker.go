@@ -24,9 +24,10 @@ type Checker struct {
 
 	brokers    map[kafka.BrokerID]*brokerSeen
 	partitions map[kafka.TopicPartition]*partitionSeen
-	unclean    map[string]string // what was set for unclean.leader.election.enable, by resource
-	changed    kafka.Offset      // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
-	assigned   []Assigned        // the last that was checked
+	order      []kafka.TopicPartition // the partitions, sorted
+	unclean    map[string]string      // what was set for unclean.leader.election.enable, by resource
+	changed    kafka.Offset           // of the metadata log, exclusive: who knows less does not know the last change of min.insync.replicas
+	assigned   []Assigned             // the last that was checked
 	groups     map[string]*groupSeen
 	undone     []undone // since the last observation
 
