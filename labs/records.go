@@ -13,6 +13,7 @@ import (
 type StoredRecord struct {
 	record.Record
 	LeaderEpoch  kafka.LeaderEpoch // of its batch; -1: no leader has stamped it
+	Control      bool              // a marker of a transaction, that no application is given
 	BatchStart   bool              // the first of its batch
 	SegmentStart bool              // the first of its segment
 }
@@ -40,7 +41,7 @@ func RecordsFrom(segments []storage.Segment, first kafka.Offset, count int) []St
 			for scanner := b.Scan(); scanner.Next() && len(list) < count; {
 				if r := scanner.Record(); r.Offset >= first {
 					starts := r.Offset == b.BaseOffset
-					list = append(list, StoredRecord{r, b.PartitionLeaderEpoch, starts, starts && b.BaseOffset == segment.FirstOffset})
+					list = append(list, StoredRecord{r, b.PartitionLeaderEpoch, b.Attributes.Control(), starts, starts && b.BaseOffset == segment.FirstOffset})
 				}
 			}
 		}

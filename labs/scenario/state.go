@@ -192,6 +192,7 @@ type Record struct {
 	Key         string `json:"key" expr:"key"`
 	Value       string `json:"value" expr:"value"`
 	LeaderEpoch int    `json:"leader_epoch" expr:"leader_epoch"`
+	Control     bool   `json:"control" expr:"control"` // a marker of a transaction: key and value are not text
 }
 
 // maxRecords bounds what records gives.
@@ -257,7 +258,11 @@ func recordsOf(v *engine.View, name string) ([]Record, error) {
 	log := v.Partitions[at].Log
 	list := []Record{}
 	for _, r := range labs.RecordsFrom(log.Segments, log.LogStartOffset, maxRecords) {
-		list = append(list, Record{int(r.Offset), string(r.Key), string(r.Value), int(r.LeaderEpoch)})
+		one := Record{Offset: int(r.Offset), LeaderEpoch: int(r.LeaderEpoch), Control: r.Control}
+		if !r.Control {
+			one.Key, one.Value = string(r.Key), string(r.Value)
+		}
+		list = append(list, one)
 	}
 	return list, nil
 }
