@@ -84,6 +84,9 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 	t.Parts = s.partLinks(a)
 	t.Ask = s.ask(a, o)
 	t.Where, t.Back, t.On = s.stopLinks(a)
+	if s.lesson != "" {
+		t.Lesson = view.Link{Text: s.lesson, Href: "/lesson/" + s.Lesson}
+	}
 	for i, slug := range s.Terms {
 		t.Terms = append(t.Terms, view.Link{Text: s.titles[i], Href: "/glossary/" + slug})
 	}
@@ -233,7 +236,7 @@ func (s *Scenario) goalOf(f labs.Frame) *view.Goal {
 	back := labs.StartStory(s.Story, a.Site).WithTheme(a.Theme).WithSize(a.Size)
 	g := &view.Goal{Text: s.Goal.Text, Hint: s.Goal.Hint, Link: view.Link{ID: "to-story", Text: "Back to the story", Href: back.String(), Go: "push"}}
 	if state, err := stateOf(a, f.Cluster); err == nil {
-		g.Reached, _ = s.Goal.Reached.holds(state) // an error names what this run does not have: it is not reached
+		g.Reached, _ = s.Goal.Reached.Holds(state) // an error names what this run does not have: it is not reached
 	}
 	given := 0
 	for _, do := range a.Do {

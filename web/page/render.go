@@ -7,11 +7,12 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Assets are the addresses of the site's own files. All five are set.
+// Assets are the addresses of the site's own files. All are set.
 type Assets struct {
 	Style, Script, Icon string
 	Bytes               string // the script that marks bytes and their fields
 	Datastar            string // the browser bundle, which the script imports
+	Lesson              string // the script that puts a lab in the place of its picture
 }
 
 // Render draws c. In the result a carriage return is written "&#13;": all text of a page is text or the
