@@ -72,11 +72,26 @@ func (d *lessonDraft) caption(words string, line int) string {
 		return ""
 	}
 	d.checkInside(first, source, line)
-	if found := ownNumber.FindString(plainText(first, source)); found != "" {
+	if found := ownNumber.FindString(proseText(first, source)); found != "" {
 		d.problem(line, "a caption has a number of its own, %q: ${EXPRESSION} gives the engine's", strings.TrimSpace(found))
 	}
 	html := strings.TrimSpace(d.render(first, source, line))
 	return strings.TrimSuffix(strings.TrimPrefix(html, "<p>"), "</p>")
+}
+
+// proseText is the text of a paragraph without its code.
+func proseText(paragraph ast.Node, source []byte) string {
+	var b strings.Builder
+	ast.Walk(paragraph, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if node.Kind() == ast.KindCodeSpan {
+			return ast.WalkSkipChildren, nil
+		}
+		if t, ok := node.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
 }
 
 // tool is the output of a program at the tick of a lab.
