@@ -143,7 +143,8 @@ func (d *lessonDraft) linkTerm(doc ast.Node, source []byte, slug string) {
 		return
 	}
 	address := "/glossary/" + slug
-	form := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(term.Title) + `s?\b`)
+	title := strings.ReplaceAll(regexp.QuoteMeta(term.Title), " ", "[ -]")
+	form := regexp.MustCompile(`(?i)\b` + title + `s?\b`)
 	var found *ast.Text
 	linked := false
 	ast.Walk(doc, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
