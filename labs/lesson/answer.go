@@ -38,7 +38,7 @@ const (
 )
 
 var (
-	placeSource = regexp.MustCompile(`\$\{([^}\n]*)\}`)
+	placeSource = regexp.MustCompile(`\$\{((?:[^{}\n]|\{[^{}\n]*\})*)\}`) // with one pair of braces inside, of a predicate
 	placeMark   = regexp.MustCompile(placeOpen + `(\d+)` + placeClose)
 )
 
