@@ -2,7 +2,7 @@ package content
 
 import "embed"
 
-// FS holds the directories glossary and scenarios.
+// FS holds the directories glossary, lessons and scenarios.
 //
-//go:embed glossary scenarios
+//go:embed glossary lessons scenarios
 var FS embed.FS

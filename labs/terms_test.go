@@ -1,21 +1,17 @@
 package labs
 
 import (
+	"io/fs"
 	"testing"
 
 	"loglab/content"
 	"loglab/engine/journal"
-	"loglab/labs/lesson"
 )
 
 // Every kind of event has a term in the glossary.
 func TestEveryKindHasATerm(t *testing.T) {
-	glossary, err := lesson.LoadGlossary(content.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, kind := range journal.Kinds() {
-		if _, ok := glossary.Term(termOfKind[kind]); !ok {
+		if _, err := fs.Stat(content.FS, "glossary/"+termOfKind[kind]+".md"); err != nil {
 			t.Errorf("%s: the glossary has no term %q", kind, termOfKind[kind])
 		}
 	}

@@ -27,7 +27,8 @@
 // (lab.go, scenario.go). Those of a teacher's directory are read again while the server runs, and a file that is wrong
 // is an error page with its lines.
 //
-// What is left out: the pages of lessons.
+// A lesson is a page of text with still frames of labs inside, drawn by the server as any frame is; the live frame of the
+// same address takes the place of one when its reader asks (lesson.go, static/lesson.js).
 //
 //	site, err := web.New(slog.Default(), texts)
 //	err = site.Serve(ctx, listener) // until ctx is done

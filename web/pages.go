@@ -71,7 +71,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request) error {
 		cards = append(cards, page.Card{Href: labs.Start(lab, labs.Pages).String(), Title: lab.Title, Goal: lab.Goal, Summary: lab.Summary})
 	}
 	groups, wrong := s.storyGroups()
-	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards, groups, wrong))
+	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards, s.lessonLines(), groups, wrong))
 }
 
 // capacity answers with what follows from a reader's numbers, at its canonical address.

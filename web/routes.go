@@ -63,6 +63,7 @@ func (s *Site) routes() chi.Router {
 		r.Get(uploads.FormPath, s.handle(s.uploadForm))
 		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get(capacity.Path, s.handle(s.capacity))
+		r.Get("/lesson/{lesson}", s.handle(s.lesson))
 		r.Get("/glossary", s.handle(s.glossaryIndex))
 		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
 	})

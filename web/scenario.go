@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"loglab/content"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/all"
@@ -18,7 +19,15 @@ import (
 
 // knownToScenarios is what a scenario can refer to.
 func knownToScenarios(terms lesson.Glossary) scenario.Known {
-	return scenario.Known{Labs: all.Labs(), Term: func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }}
+	titles, err := lesson.Titles(content.FS)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return scenario.Known{
+		Labs:   all.Labs(),
+		Term:   func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok },
+		Lesson: func(slug string) (string, bool) { title, ok := titles[slug]; return title, ok },
+	}
 }
 
 // AddScenarios serves those of a directory too, and looks at it again while it serves. It fails if there is no such

@@ -26,6 +26,7 @@ type Site struct {
 	runs      *labs.Runs
 	glossary  lesson.Glossary
 	scenarios *scenario.Library
+	lessons   lesson.Lessons
 	files     *static.Files
 	assets    page.Assets
 	streams   *streams
@@ -57,6 +58,10 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	lessons, err := lesson.LoadLessons(content.FS, knownToLessons(glossary, shipped))
+	if err != nil {
+		return nil, err
+	}
 	files, err := static.New()
 	if err != nil {
 		return nil, err
@@ -65,6 +70,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 		runs:      labs.NewRuns(cacheBytes),
 		glossary:  glossary,
 		scenarios: scenarios,
+		lessons:   lessons,
 		files:     files,
 		assets: page.Assets{
 			Style:    files.Path("lab.css"),
@@ -73,6 +79,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 			Icon:     files.Path("icon.svg"),
 			Datastar: files.Path("datastar.js"),
 			Parent:   files.Path("parent.js"),
+			Lesson:   files.Path("lesson.js"),
 		},
 		streams:  newStreams(),
 		store:    texts,

@@ -159,8 +159,8 @@ func (e Expression) run(s *State) (any, error) {
 	return result, nil
 }
 
-// plain asks the state for a text, a number or a bool, and gives it as a text.
-func (e Expression) plain(s *State) (string, error) {
+// Plain asks the state for a text, a number or a bool, and gives it as a text.
+func (e Expression) Plain(s *State) (string, error) {
 	result, err := e.run(s)
 	if err != nil {
 		return "", err
@@ -178,8 +178,8 @@ func (e Expression) plain(s *State) (string, error) {
 	return "", fmt.Errorf("the expression gives %T: %s is allowed", result, wantPlain)
 }
 
-// holds asks the state for true or false.
-func (e Expression) holds(s *State) (bool, error) {
+// Holds asks the state for true or false.
+func (e Expression) Holds(s *State) (bool, error) {
 	result, err := e.run(s)
 	if err != nil {
 		return false, err

@@ -87,6 +87,9 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 	t.Where, t.Back, t.On = s.stopLinks(a)
 	p.Progress.Stop, p.Progress.Stops = s.stopsPassed(a)
 	p.Progress.Question = s.questionProgress(a, o)
+	if s.lesson != "" {
+		t.Lesson = view.Link{Text: s.lesson, Href: "/lesson/" + s.Lesson}
+	}
 	for i, slug := range s.Terms {
 		t.Terms = append(t.Terms, view.Link{Text: s.titles[i], Href: "/glossary/" + slug})
 	}
@@ -282,7 +285,7 @@ func (s *Scenario) goalOf(f labs.Frame) *view.Goal {
 	back := labs.StartStory(s.Story, a.Site).WithTheme(a.Theme).WithSize(a.Size)
 	g := &view.Goal{Text: s.Goal.Text, Hint: s.Goal.Hint, Link: view.Link{ID: "to-story", Text: "Back to the story", Href: back.String(), Go: "push"}}
 	if state, err := stateOf(a, f.Cluster); err == nil {
-		g.Reached, _ = s.Goal.Reached.holds(state) // an error names what this run does not have: it is not reached
+		g.Reached, _ = s.Goal.Reached.Holds(state) // an error names what this run does not have: it is not reached
 	}
 	commands := kafka.Count(given(a), "command")
 	g.State = fmt.Sprintf("Not reached at tick %d, with %s so far.", a.T, commands)

@@ -62,19 +62,8 @@ func (p *player) at(tick int) (*State, error) {
 	if p.state != nil && p.state.Tick == tick {
 		return p.state, nil
 	}
-	a := p.address.WithTick(tick)
-	c, err := p.runs.Cluster(context.Background(), a)
-	if err != nil {
-		return nil, err
-	}
-	if p.state, err = stateOf(a, c); err != nil || !a.HasTwin() {
-		return p.state, err
-	}
-	twin, err := p.runs.Cluster(context.Background(), a.Other())
-	if err != nil {
-		return nil, err
-	}
-	p.state.Vs, err = stateOf(a.Other(), twin)
+	var err error
+	p.state, err = StateAt(context.Background(), p.runs, p.address.WithTick(tick))
 	return p.state, err
 }
 
@@ -106,7 +95,7 @@ func (s *Scenario) play() (*Outcome, error) {
 			if e.At != tick {
 				continue
 			}
-			switch holds, err := e.That.holds(state); {
+			switch holds, err := e.That.Holds(state); {
 			case err != nil:
 				late(e.That.Line, err)
 			case !holds:
@@ -137,7 +126,7 @@ func (s *Scenario) asked() []int {
 // answer asks a question at its deciding tick.
 func (s *Scenario) answer(o *Outcome, i int, state *State) error {
 	q := s.Questions[i]
-	text, err := q.Answer.plain(state)
+	text, err := q.Answer.Plain(state)
 	if err != nil {
 		return err
 	}
@@ -166,7 +155,7 @@ func (t Text) filled(s *State) (string, error) {
 		if part.Ask == nil {
 			continue
 		}
-		text, err := part.Ask.plain(s)
+		text, err := part.Ask.Plain(s)
 		if err != nil {
 			return "", err
 		}
@@ -200,7 +189,7 @@ func (s *Scenario) checkGoal() (late []Late) {
 		if err != nil {
 			return append(late, Late{g.Line, err.Error()})
 		}
-		reached, err := g.Reached.holds(state)
+		reached, err := g.Reached.Holds(state)
 		if err != nil {
 			return append(late, Late{g.Reached.Line, err.Error()})
 		}

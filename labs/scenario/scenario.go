@@ -28,6 +28,7 @@ type Scenario struct {
 	goal     labs.Address // where its goal begins; without a goal the zero Address
 	stops    []int        // ticks, ascending
 	titles   []string     // of the terms
+	lesson   string       // the title of the lesson
 	shows    []target     // by index in Say: what the inspector shows
 
 	// outcome runs it once, when a page first needs an answer.
@@ -41,6 +42,8 @@ type target struct{ own, twin labs.Target }
 type Known struct {
 	Labs []*labs.Lab
 	Term func(slug string) (title string, ok bool) // of the glossary; nil: terms are not looked at
+
+	Lesson func(slug string) (title string, ok bool) // nil: lessons are not looked at
 }
 
 // nameForm is the form of names in addresses.
@@ -97,6 +100,13 @@ func (c *checker) check(known Known) {
 			c.refuse(c.File.Line, "terms has %s: the glossary has no such term", shown(slug))
 		}
 		c.titles = append(c.titles, title)
+	}
+	if known.Lesson != nil && c.Lesson != "" {
+		title, ok := known.Lesson(c.Lesson)
+		if !ok {
+			c.refuse(c.File.Line, "lesson is %s: there is no such lesson", shown(c.Lesson))
+		}
+		c.lesson = title
 	}
 	at := slices.IndexFunc(known.Labs, func(l *labs.Lab) bool { return l.Name == c.Lab })
 	if at < 0 {

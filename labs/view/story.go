@@ -12,6 +12,7 @@ type Story struct {
 	On     Link     // to the next stop
 	Fork   Link     // the same frame as the lab's own address
 	Terms  []Link   // what to look up
+	Lesson Link     // that it belongs to; the zero Link: none
 }
 
 // Ask is a question: first with its choices or a form, then with what was guessed beside what happened.

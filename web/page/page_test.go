@@ -139,7 +139,7 @@ func TestNoPageHoldsInlineCode(t *testing.T) {
 	term := lesson.Term{Slug: "offset", Title: "Offset", HTML: "<p>A number.</p>", See: []string{"none"}, Source: "KIP"}
 	for name, component := range map[string]templ.Component{
 		"lab":      Lab(fixtureAssets, fixture(), fixtureOrigin),
-		"home":     Home(fixtureAssets, []Card{{Href: "/lab/x", Title: "X", Goal: "G", Summary: "S"}}, []StoryGroup{{Title: "groups", Stories: []StoryLine{{Href: "/scenario/x", Title: "X", Goal: "/scenario/x?goal=1"}}}}, "wrong"),
+		"home":     Home(fixtureAssets, []Card{{Href: "/lab/x", Title: "X", Goal: "G", Summary: "S"}}, []LessonLine{{Href: "/lesson/x", Title: "X", Summary: "S"}}, []StoryGroup{{Title: "groups", Stories: []StoryLine{{Href: "/scenario/x", Title: "X", Goal: "/scenario/x?goal=1"}}}}, "wrong"),
 		"scenario": Lab(fixtureAssets, fixtureTold(), fixtureOrigin),
 		"glossary": Glossary(fixtureAssets, lesson.Glossary{term}),
 		"term":     Term(fixtureAssets, term, lesson.Glossary{term}),

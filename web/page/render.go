@@ -13,6 +13,7 @@ type Assets struct {
 	Bytes               string // the script that marks bytes and their fields
 	Datastar            string // the browser bundle, which the script imports
 	Parent              string // the script that tells the page around an embedded frame how it is getting on
+	Lesson              string // the script that puts a lab in the place of its picture
 }
 
 // Render draws c. In the result a carriage return is written "&#13;": all text of a page is text or the
