@@ -32,6 +32,9 @@ var (
 // The seeds of a usual run of the tests: those from 1 on, and some that nobody has seen before.
 const fixedSeeds, newSeeds = 100, 10
 
+// mostFailures is after how many seeds that fail no more are run.
+const mostFailures = 50
+
 // TestSimulator runs clusters that are drawn from seeds, with faults drawn from them too, under the invariants. Then it
 // heals everything, and all has to come together again.
 func TestSimulator(t *testing.T) {
@@ -100,7 +103,7 @@ func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 	for core := range kinds {
 		kinds[core] = map[string]bool{}
 		wg.Go(func() {
-			for failed.Load() < 5 {
+			for failed.Load() < mostFailures {
 				i := int(next.Add(1)) - 1
 				if i >= len(seeds) {
 					return

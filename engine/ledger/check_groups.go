@@ -417,13 +417,14 @@ func (k *Checker) checkConsumerProtocol(state *GroupState) {
 	}
 	if !g.converts {
 		fell := held.Epoch < g.epoch || held.AssignmentEpoch < g.assignment
-		if fell && g.ended > 0 { // it is the next group of the name
+		next := fell && g.ended > 0 // it is the next group of the name
+		if next {
 			g.ended, fell = g.ended-1, false
 		}
 		if fell || held.AssignmentEpoch > held.Epoch {
 			k.violated(GroupEpochsRise, kafka.TopicPartition{}, "group %s is in group epoch %d with a target assignment of epoch %d; it was in %d with one of %d", state.ID, held.Epoch, held.AssignmentEpoch, g.epoch, g.assignment)
 		}
-		if k.isReplicated(state) {
+		if next || k.isReplicated(state) {
 			g.epoch, g.assignment = held.Epoch, held.AssignmentEpoch
 		}
 	}

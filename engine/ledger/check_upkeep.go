@@ -21,7 +21,7 @@ func (k *Checker) takeUpkeep(e journal.Event) {
 		p.replicaOf(k.idOf(e.Node)).cleaned = true
 	case journal.LogTruncated:
 		r := k.of(body.TopicPartition).replicaOf(k.idOf(e.Node))
-		r.cut, r.cutTo, r.settled = true, body.To, min(r.settled, body.To)
+		r.cut, r.cutTo, r.settled = true, body.To, body.To // a snapshot of producers knows of no markers above the high watermark
 	}
 }
 

@@ -215,8 +215,14 @@ func (k *Checker) lostData(o *Observation, e journal.Event) {
 	b.lost, b.hasLost = e.Tick, true
 	for _, t := range o.Image.Topics {
 		for i := range t.Partitions {
-			if slices.Contains(t.Partitions[i].Replicas, id) {
-				k.of(kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)}).disturbed = true
+			if !slices.Contains(t.Partitions[i].Replicas, id) {
+				continue
+			}
+			p := k.of(kafka.TopicPartition{Topic: t.Name, Partition: kafka.Partition(i)})
+			p.disturbed = true
+			// What a leader has committed that is none any more, for the controller, nobody else need have.
+			if r := p.replicas[id]; r != nil && r.leads && p.known && p.state.Leader != id {
+				p.lost = true
 			}
 		}
 	}
