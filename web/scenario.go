@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"loglab/content"
 	"loglab/engine/kafka"
@@ -28,6 +31,16 @@ func knownToScenarios(terms lesson.Glossary) scenario.Known {
 		Term:   func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok },
 		Lesson: func(slug string) (string, bool) { title, ok := titles[slug]; return title, ok },
 	}
+}
+
+// shippedScenarios reads the scenarios of fsys. What is wrong with one is told to the log by its line, and the rest is
+// served.
+func shippedScenarios(fsys fs.FS, known scenario.Known, log *slog.Logger) []*scenario.Scenario {
+	list, err := scenario.Load(fsys, "scenarios", known)
+	if err != nil {
+		log.Error("shipped scenarios refused", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return list
 }
 
 // AddScenarios serves those of a directory too, and looks at it again while it serves. It fails if there is no such

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -141,6 +143,26 @@ func TestSaveScenario(t *testing.T) {
 	}
 	if page := ask(s, "GET", "/scenario/mine?v=1&t=9"); page.Code != 200 || !strings.Contains(plainText(t, page.Body.String()), "What happens at tick 9.") {
 		t.Errorf("the saved scenario is shown with %d", page.Code)
+	}
+}
+
+// A shipped file that is wrong is told to the log by its line, and the others are served.
+func TestWrongShippedScenario(t *testing.T) {
+	good := "title: Right\nsummary: It shows.\ngroup: storage\nlab: segments\nend: 5\nsay:\n  - {at: 0, text: Hello.}\n"
+	files := fstest.MapFS{
+		"scenarios/first.yaml": {Data: []byte(strings.Replace(good, "end: 5", "end: five", 1))},
+		"scenarios/next.yaml":  {Data: []byte(good)},
+		"scenarios/third.yaml": {Data: []byte(strings.Replace(good, "storage", "stores", 1))},
+	}
+	var log strings.Builder
+	list := shippedScenarios(files, knownToScenarios(newSite(t).glossary), slog.New(slog.NewTextHandler(&log, nil)))
+	if len(list) != 1 || list[0].Name != "next" {
+		t.Errorf("%d scenarios are served, want next alone", len(list))
+	}
+	for _, words := range []string{"first.yaml:5", "whole number from 1 to 1000", "third.yaml:3", "offsets and crashes"} {
+		if !strings.Contains(log.String(), words) {
+			t.Errorf("the log does not say %q:\n%s", words, log.String())
+		}
 	}
 }
 

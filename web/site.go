@@ -43,18 +43,14 @@ type Site struct {
 }
 
 // New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when
-// the embedded content is wrong or the browser bundle is missing.
+// the embedded glossary is wrong or the browser bundle is missing; an embedded scenario that is wrong is told to the log.
 func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	glossary, err := lesson.LoadGlossary(content.FS)
 	if err != nil {
 		return nil, err
 	}
 	known := knownToScenarios(glossary)
-	shipped, err := scenario.Load(content.FS, "scenarios", known)
-	if err != nil {
-		return nil, err
-	}
-	scenarios, err := scenario.NewLibrary(shipped, "", known, log)
+	scenarios, err := scenario.NewLibrary(shippedScenarios(content.FS, known, log), "", known, log)
 	if err != nil {
 		return nil, err
 	}

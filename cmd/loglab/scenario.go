@@ -105,15 +105,15 @@ func parseScenario(text string, heads labs.Heads) (a labs.Address, is bool, err 
 // shippedScenario gives one of those in the binary.
 func shippedScenario(name string, known scenario.Known) (*scenario.Scenario, error) {
 	list, err := scenario.Load(content.FS, "scenarios", known)
-	if err != nil {
-		return nil, err
-	}
 	var names []string
 	for _, s := range list {
 		if s.Name == name {
 			return s, nil
 		}
 		names = append(names, s.Name)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("the scenario %q is not known: allowed are %s, a file NAME.yaml, and addresses of labs", name, strings.Join(names, ", "))
 }

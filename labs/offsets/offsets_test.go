@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"strings"
 	"testing"
 
 	"loglab/labs/labtest"
@@ -28,6 +29,35 @@ func TestPlacesBeyondTheLog(t *testing.T) {
 					t.Errorf("%s: a bracket from %d to %d of %d columns", query, gap.From, gap.To, s.Columns)
 				}
 			}
+		}
+	}
+}
+
+// A handler that seeks back and gives up after three attempts: what stands behind the record is delivered three times,
+// too, the record is in a topic of its own, and the partition goes on.
+func TestSeekBackThenDeadLetter(t *testing.T) {
+	const query = "partitions=1&records=5&consumers=1&commit=after-batch&process=5&handler=seek-dead-letter&fails-at=2"
+	_, p := frame(t, query+"&t=1")
+	if got := labtest.Reading(p); !strings.Contains(got, "seeks back to it and polls again") {
+		t.Errorf("after the first attempt it reads:\n%s", got)
+	}
+	_, p = frame(t, query+"&t=8")
+	if got := labtest.Reading(p); !strings.Contains(got, "it has failed 3 times. The record stands in the topic orders-dead now") {
+		t.Errorf("after the last attempt it reads:\n%s", got)
+	}
+}
+
+// The committed offset of a group without members goes after offsets.retention.minutes.
+func TestOffsetsRetention(t *testing.T) {
+	const query = "partitions=1&consumers=1&commit=after-batch&do=5:leave+billing-1&do=6:wait+12m&t=7"
+	for setting, want := range map[string]string{"": "committed 3", "offsets-retention=2&": "nothing committed"} {
+		_, p := frame(t, setting+query)
+		var flags []string
+		for _, f := range p.Picture.Strips[0].Flags {
+			flags = append(flags, f.Text)
+		}
+		if !strings.Contains(strings.Join(flags, ", "), want) {
+			t.Errorf("%q: the flags are %q, want %q", setting, flags, want)
 		}
 	}
 }

@@ -281,11 +281,11 @@ func (l *layout) readFailing(g *groupState) view.Paragraph {
 	}
 	p := say(fmt.Sprintf("%s of %s fails at %s @%d: ", "The handler", g.ID, at.TopicPartition, o), "it has failed %s. ", times(fate.Failed))
 	switch {
-	case fate.GivenUp > 0 && rule == handlerDead:
+	case fate.GivenUp > 0 && deadLettered(l.Address.Values):
 		return append(p, view.Span{Text: "The record stands in the topic " + deadLetters + " now, and the records behind it are processed."})
 	case fate.GivenUp > 0:
 		return append(p, view.Span{Text: "It was skipped, and the records behind it are processed; the sink never gets its effect."})
-	case rule == handlerSeek:
+	case rule == handlerSeek || rule == handlerBack:
 		return append(p, view.Span{Text: "The application seeks back to it and polls again: it stays a member, and the records behind it are delivered again and again."})
 	}
 	if l.Address.Values.Int("threads") > 0 {

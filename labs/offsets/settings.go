@@ -22,6 +22,7 @@ const (
 	handlerSeek = "seek"
 	handlerSkip = "skip"
 	handlerDead = "dead-letter"
+	handlerBack = "seek-dead-letter"
 	handlerTry  = "retry"
 
 	sinkPlain   = "plain"
@@ -67,6 +68,7 @@ func groupSettings() []labs.Setting {
 		{Name: "poll-interval", Label: "max.poll.interval.ms", Default: "300000", Min: 1000, Max: maxMillis},
 		{Name: "poll-records", Label: "max.poll.records", Default: "500", Min: 1, Max: 500},
 		{Name: "reset", Label: "auto.offset.reset", Default: earliest, Options: []string{earliest, latest, noReset, byDuration}, Help: "where to begin when nothing is committed"},
+		{Name: "offsets-retention", Label: "offsets.retention.minutes", Default: "10080", Min: 1, Max: 10_000_000, Help: "of a group without members"},
 	}
 }
 
@@ -80,7 +82,7 @@ func appSettings() []labs.Setting {
 		{Name: "commits", Label: "Threads commit", Default: contiguous, Options: []string{contiguous, highest}, Help: "before the first record not done, or after the last one done"},
 		{Name: "on-revoke", Label: "Commit when revoked", Default: off, Options: []string{off, on}, Help: "in onPartitionsRevoked"},
 		{Name: "slow-every", Label: "Slow records", Default: "0", Min: 0, Max: 20, Help: "every … th takes four times as long; 0: none"},
-		{Name: "handler", Label: "A failing record", Default: handlerOK, Options: []string{handlerOK, handlerTry, handlerSeek, handlerSkip, handlerDead}, Help: "ok: none fails; retry in place, seek back, or after some attempts skip or dead-letter"},
+		{Name: "handler", Label: "A failing record", Default: handlerOK, Options: []string{handlerOK, handlerTry, handlerSeek, handlerSkip, handlerDead, handlerBack}, Help: "ok: none fails; retry in place or seek back, and after some attempts skip or dead-letter"},
 		{Name: "fails-at", Label: "It is offset", Default: "1", Min: 0, Max: 1000, Help: "in orders-0"},
 		{Name: "attempts", Label: "Attempts", Default: "3", Min: 1, Max: 100, Help: "before it is skipped or dead-lettered"},
 		{Name: "sink", Label: "Sink", Default: sinkPlain, Options: []string{sinkPlain, sinkOnce, sinkUpsert, sinkOffsets}, Help: "what it does with an effect that it has: add it again, ignore it, write over it; or it stores the offset itself"},

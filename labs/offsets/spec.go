@@ -34,8 +34,8 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), ReplicationFactor: brokers, Config: logConfig()},
 		Producers:  []engine.ProducerSpec{{Config: engine.DefaultProducerConfig(topic), Workload: workload(v)}},
 	}
-	s.Cluster.Groups.InitialRebalanceDelay = 0
-	if v.Text("handler") == handlerDead {
+	s.Cluster.Groups.InitialRebalanceDelay, s.Cluster.Groups.OffsetsRetention = 0, kafka.Millis(v.Int("offsets-retention"))*60_000
+	if deadLettered(v) {
 		s.Topics = []engine.TopicSpec{{Name: deadLetters, Partitions: 1, ReplicationFactor: brokers, Config: logConfig()}}
 	}
 	s.Groups = []engine.ConsumerGroupSpec{groupSpec(v, billing, v.Int("consumers"), v.Text("reset"), false)}
@@ -114,14 +114,22 @@ func application(v labs.Values) engine.AppConfig {
 	if rule := v.Text("handler"); rule != handlerOK {
 		app.Poison = []engine.Poison{{TopicPartition: kafka.TopicPartition{Topic: topic}, Offset: kafka.Offset(v.Int("fails-at"))}}
 		app.OnFailure = engine.FailureRule(rule)
-		if rule == handlerSkip || rule == handlerDead {
+		if rule == handlerBack {
+			app.OnFailure = engine.SeekBack
+		}
+		if rule == handlerSkip || deadLettered(v) {
 			app.Attempts = v.Int("attempts")
 		}
-		if rule == handlerDead {
+		if deadLettered(v) {
 			app.DeadLetterTopic = deadLetters
 		}
 	}
 	return app
+}
+
+// deadLettered says whether a record that fails goes to a topic of its own in the end.
+func deadLettered(v labs.Values) bool {
+	return v.Text("handler") == handlerDead || v.Text("handler") == handlerBack
 }
 
 // logConfig gives the settings of the topic's logs.

@@ -40,25 +40,27 @@ const (
 	maxOwn    = 200         // files
 )
 
-// Load reads the scenarios of a directory of fsys, all of which have to be right.
+// Load reads the scenarios of a directory of fsys. The error says what is wrong with files, by their lines; the others
+// are given all the same.
 func Load(fsys fs.FS, dir string, known Known) ([]*Scenario, error) {
 	names, err := fs.Glob(fsys, dir+"/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var list []*Scenario
+	var wrong []error
 	for _, name := range names {
 		source, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return nil, err
 		}
-		s, err := Parse(name, source, known)
-		if err != nil {
-			return nil, err
+		if s, err := Parse(name, source, known); err != nil {
+			wrong = append(wrong, err)
+		} else {
+			list = append(list, s)
 		}
-		list = append(list, s)
 	}
-	return list, nil
+	return list, errors.Join(wrong...)
 }
 
 // NewLibrary makes the library of shipped scenarios and, where dir is not empty, of a directory. It fails if there is no
