@@ -50,7 +50,8 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 		return nil, err
 	}
 	known := knownToScenarios(glossary)
-	scenarios, err := scenario.NewLibrary(shippedScenarios(content.FS, known, log), "", known, log)
+	shipped := shippedScenarios(content.FS, known, log)
+	scenarios, err := scenario.NewLibrary(shipped, "", known, log)
 	if err != nil {
 		return nil, err
 	}
