@@ -1,6 +1,13 @@
 package browsertest
 
-import "testing"
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
 
 const lessonAddress = "/lesson/replication"
 
@@ -50,4 +57,25 @@ func TestAccessibilityOfLessons(t *testing.T) {
 		{name: "lesson-fit", address: "/lesson/fit"},
 		{name: "claims", address: "/lesson/claims"},
 	})
+}
+
+// On paper stand the pictures with their addresses, and nothing to press.
+func TestPrintedLesson(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	b.open(lessonAddress)
+	b.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	})
+	if head := eval[string](b, "getComputedStyle(document.querySelector('.placed .still'), '::before').content"); !strings.Contains(head, "data-address") && !strings.Contains(head, "/lab/replication?v=1") {
+		t.Errorf("a picture begins with %s", head)
+	}
+	if shown := eval[int](b, "[...document.querySelectorAll('.live, .site, .lesson-path')].filter((e) => e.checkVisibility()).length"); shown != 0 {
+		t.Errorf("%d things to press are on paper", shown)
+	}
+	if !eval[bool](b, "[...document.querySelectorAll('.placed .still .picture')].every((e) => e.checkVisibility())") {
+		t.Error("a picture is not on paper")
+	}
+	b.shot("printed-lesson")
 }
