@@ -35,7 +35,7 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	for name, address := range map[string]string{
-		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "lesson": "/lesson/offsets", "lesson with a wide table": "/lesson/fit", "start": explorer,
+		"home": "/", "glossary": "/glossary", "term": "/glossary/leader-epoch", "lesson": "/lesson/log", "start": explorer,
 		"mid-run with inspector":   explorer + "&t=20&at=record:orders-2:3",
 		"message in the inspector": explorer + "&t=6&at=message:48",
 		"batch in the inspector":   explorer + "&t=20&at=batch:orders-2:3",
@@ -52,6 +52,7 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"projected offsets": offsets + twoGroups + "&t=9&size=projector", "minimal offsets": "/embed" + largestGroup + "&chrome=minimal", "a commit": offsets + beforeCommit + "&t=18&at=record:__consumer_offsets-9:3",
 		"a still cluster": "/embed" + largestCluster + "&still=1", "links cut": replication + "&do=3:cut+b1+b2&do=3:delay+b2+controller+500ms&do=3:pause+b3&t=14", "projected cluster": replication + leaderDies + "&t=40&size=projector",
 		"two stills": "/embed" + explorer + "&t=14&vs=partitions:12&still=1", "two projected": explorer + "&t=14&vs=keys:a%0A" + strings.Repeat("W", 700) + "&size=projector",
+		"wide table": "/lesson/fit", "printouts": "/lesson/offsets",
 	} {
 		checkWidth(b, name, address)
 	}
