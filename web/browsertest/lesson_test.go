@@ -31,6 +31,7 @@ func TestLesson(t *testing.T) {
 	}
 	eval[bool](b, inside+".querySelector('#step').click() ?? true")
 	b.waitFor(inside + ".querySelector('#lab').dataset.address.includes('&t=41')")
+	b.shot("lesson-live")
 	if at := b.address(); at != lessonAddress {
 		t.Errorf("a step in the frame moved the page to %s", at)
 	}
