@@ -1,6 +1,8 @@
 // In a lesson: the lab itself takes the place of its picture when its reader asks. Without this file the link leads to the
 // lab's page.
 
+document.documentElement.classList.add('js')
+
 const frames = new Map() // a frame's window and its element
 
 function goLive(link) {

@@ -127,7 +127,7 @@ func lessonWay(l *lesson.Lesson) page.Way {
 // lessonLines lists the lessons for the first page.
 func (s *Site) lessonLines() (lines []page.LessonLine) {
 	for _, l := range s.lessons {
-		lines = append(lines, page.LessonLine{Href: page.LessonAddress(l.Slug), Title: l.Title, Summary: l.Summary})
+		lines = append(lines, page.LessonLine{Href: page.LessonAddress(l.Slug), Title: l.Title, Summary: l.Summary, Beside: l.Order == 0})
 	}
 	return lines
 }

@@ -125,5 +125,10 @@ func knownToScenarios() (scenario.Known, error) {
 		return scenario.Known{}, err
 	}
 	has := func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }
-	return scenario.Known{Labs: all.Labs(), Term: has}, nil
+	titles, err := lesson.Titles(content.FS)
+	if err != nil {
+		return scenario.Known{}, err
+	}
+	hasLesson := func(slug string) (string, bool) { title, ok := titles[slug]; return title, ok }
+	return scenario.Known{Labs: all.Labs(), Term: has, Lesson: hasLesson}, nil
 }

@@ -199,3 +199,17 @@ func TestGoal(t *testing.T) {
 		}
 	}
 }
+
+// A scenario leads to the lesson that it belongs to.
+func TestLesson(t *testing.T) {
+	s, err := scenario.Parse("good.yaml", []byte(strings.Replace(good, "terms: [acks]", "lesson: replication\nterms: [acks]", 1)), known(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := page(t, address(t, s.Story, "")).Story.Lesson; got.Href != "/lesson/replication" || got.Text != "Replication" {
+		t.Errorf("the lesson is %+v", got)
+	}
+	if got := page(t, address(t, told(t), "")).Story.Lesson; got.Href != "" {
+		t.Errorf("without a lesson there is %+v", got)
+	}
+}

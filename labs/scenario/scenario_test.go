@@ -31,7 +31,8 @@ func known(t testing.TB) scenario.Known {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Known{Labs: all.Labs(), Term: func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }}
+	return scenario.Known{Labs: all.Labs(), Term: func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok },
+		Lesson: func(slug string) (string, bool) { return "Replication", slug == "replication" }}
 }
 
 // Every shipped scenario runs, and what it says holds: expectations, answers, and the solution of its goal.
@@ -158,6 +159,7 @@ func TestBadFiles(t *testing.T) {
 		{"unknown setting", "rate: 0", "rat: 0", 6, []string{`"rat"`, "allowed are brokers"}},
 		{"setting out of range", "rate: 0", "rate: 99", 6, []string{`"99"`, "0 to 10"}},
 		{"settings that do not go together", "rate: 0}", "rate: 0, rf: 9, brokers: 3}", 1, []string{"rf", "replication factor of at most 3"}},
+		{"unknown lesson", "terms: [acks]", "lesson: cooking", 1, []string{`"cooking"`, "no such lesson"}},
 		{"unknown term", "terms: [acks]", "terms: [axe]", 1, []string{`"axe"`, "glossary"}},
 		{"unknown command", "do: kill b1", "do: explode b1", 10, []string{`"explode b1"`, "allowed are abort-transaction"}},
 		{"command with wrong words", "do: kill b1", "do: kill", 10, []string{"allowed is kill NODE"}},

@@ -55,7 +55,6 @@ var states = []state{
 	{name: "capacity", address: "/capacity?partitions=4&retention=1"},
 	{name: "glossary", address: "/glossary"},
 	{name: "term", address: "/glossary/leader-epoch"},
-	{name: "lesson", address: "/lesson/log"},
 	{name: "error", address: explorer + "&t=9999", complaint: "400 (Bad Request)"},
 	{name: "missing", address: explorer + "&from=" + strings.Repeat("A", 43), complaint: "404 (Not Found)"},
 	{name: "too-long", address: explorer + "&keys=" + strings.ReplaceAll(customers()[:4000], "\n", "%0A"), complaint: "414 ("},

@@ -52,6 +52,7 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 		"projected offsets": offsets + twoGroups + "&t=9&size=projector", "minimal offsets": "/embed" + largestGroup + "&chrome=minimal", "a commit": offsets + beforeCommit + "&t=18&at=record:__consumer_offsets-9:3",
 		"a still cluster": "/embed" + largestCluster + "&still=1", "links cut": replication + "&do=3:cut+b1+b2&do=3:delay+b2+controller+500ms&do=3:pause+b3&t=14", "projected cluster": replication + leaderDies + "&t=40&size=projector",
 		"two stills": "/embed" + explorer + "&t=14&vs=partitions:12&still=1", "two projected": explorer + "&t=14&vs=keys:a%0A" + strings.Repeat("W", 700) + "&size=projector",
+		"wide table": "/lesson/fit", "printouts": "/lesson/offsets",
 	} {
 		checkWidth(b, name, address)
 	}

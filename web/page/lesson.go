@@ -44,6 +44,13 @@ func liveTitle(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title,
 // character references.
 var identified = regexp.MustCompile(`( (?:id|for|aria-labelledby|aria-describedby)="|href="#)([^"]+)"`)
 
+// withoutLandmarks makes sections groups. A reader who goes from landmark to landmark should meet those of the page, and
+// not a part of each picture.
+func withoutLandmarks(html []byte) []byte {
+	html = bytes.ReplaceAll(html, []byte("<section "), []byte(`<div role="group" `))
+	return bytes.ReplaceAll(html, []byte("</section>"), []byte("</div>"))
+}
+
 // apart draws a component with a prefix to the names of its elements, so that several frames can stand on one page.
 func apart(prefix string, c templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
@@ -51,7 +58,7 @@ func apart(prefix string, c templ.Component) templ.Component {
 		if err := c.Render(ctx, &html); err != nil {
 			return err
 		}
-		_, err := w.Write(identified.ReplaceAllFunc(html.Bytes(), func(found []byte) []byte {
+		_, err := w.Write(identified.ReplaceAllFunc(withoutLandmarks(html.Bytes()), func(found []byte) []byte {
 			m := identified.FindSubmatch(found)
 			out := append([]byte{}, m[1]...)
 			for i, name := range bytes.Fields(m[2]) {
