@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"loglab/content"
+	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/all"
 	"loglab/labs/scenario"
@@ -50,7 +51,8 @@ func guess(b *tab, q scenario.Question, is string, keys bool) {
 		} else {
 			b.click("#ask-" + q.Name + "-form button")
 		}
-		b.waitText("#ask-"+q.Name, "You guess: "+is)
+		n, _ := strconv.ParseInt(is, 10, 64)
+		b.waitText("#ask-"+q.Name, "You guess: "+kafka.Thousands(n))
 		if keys {
 			b.focus("#stop-on") // keys in a field are the field's
 		}
