@@ -61,14 +61,3 @@ func TestOffsetsRetention(t *testing.T) {
 		}
 	}
 }
-
-// With one replica of __consumer_offsets a group has no coordinator while the broker of that replica is down; with one
-// on each broker another broker coordinates.
-func TestOffsetsReplicationFactor(t *testing.T) {
-	for choice, want := range map[string]bool{onOne: false, onEach: true} {
-		f := labtest.Replay(t, Lab(), "seed=7&brokers=3&offsets-rf="+choice+"&do=6:kill+b2&t=30")
-		if has := f.View.Groups[0].Coordinator != ""; has != want {
-			t.Errorf("offsets-rf = %s, and b2 is down: billing has a coordinator: %t, want %t", choice, has, want)
-		}
-	}
-}

@@ -43,9 +43,6 @@ const (
 
 	running = "running"
 	isNew   = "new"
-
-	onEach = "brokers" // a replica on each of them
-	onOne  = "1"
 )
 
 const maxMillis = 3_600_000
@@ -57,7 +54,6 @@ func topicSettings() []labs.Setting {
 		{Name: "records", Label: "Records at the start", Default: "3", Min: 0, Max: 20, Help: "in each partition"},
 		{Name: "rate", Label: "Produced a tick", Default: "0", Min: 0, Max: 20, Help: "0: only what you produce"},
 		{Name: "brokers", Label: "Brokers", Default: "1", Min: 1, Max: 3, Help: "with as many replicas of each partition"},
-		{Name: "offsets-rf", Label: "offsets.topic.replication.factor", Default: onEach, Options: []string{onEach, onOne}, Help: "of __consumer_offsets: a replica on each broker, or one"},
 	}
 }
 

@@ -35,9 +35,6 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Producers:  []engine.ProducerSpec{{Config: engine.DefaultProducerConfig(topic), Workload: workload(v)}},
 	}
 	s.Cluster.Groups.InitialRebalanceDelay, s.Cluster.Groups.OffsetsRetention = 0, kafka.Millis(v.Int("offsets-retention"))*60_000
-	if v.Text("offsets-rf") == onOne {
-		s.Cluster.Groups.OffsetsReplicationFactor = 1
-	}
 	if deadLettered(v) {
 		s.Topics = []engine.TopicSpec{{Name: deadLetters, Partitions: 1, ReplicationFactor: brokers, Config: logConfig()}}
 	}
