@@ -34,7 +34,7 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), ReplicationFactor: brokers, Config: logConfig()},
 		Producers:  []engine.ProducerSpec{{Config: engine.DefaultProducerConfig(topic), Workload: workload(v)}},
 	}
-	s.Cluster.Groups.InitialRebalanceDelay = 0
+	s.Cluster.Groups.InitialRebalanceDelay, s.Cluster.Groups.OffsetsReplicationFactor = 0, min(brokers, v.Int("offsets-replicas"))
 	if v.Text("handler") == handlerDead {
 		s.Topics = []engine.TopicSpec{{Name: deadLetters, Partitions: 1, ReplicationFactor: brokers, Config: logConfig()}}
 	}
