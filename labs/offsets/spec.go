@@ -34,7 +34,9 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Topic:      engine.TopicSpec{Name: topic, Partitions: v.Int("partitions"), ReplicationFactor: brokers, Config: logConfig()},
 		Producers:  []engine.ProducerSpec{{Config: engine.DefaultProducerConfig(topic), Workload: workload(v)}},
 	}
-	s.Cluster.Groups.InitialRebalanceDelay, s.Cluster.Groups.OffsetsRetention = 0, kafka.Millis(v.Int("offsets-retention"))*60_000
+	groups := &s.Cluster.Groups
+	groups.InitialRebalanceDelay, groups.OffsetsReplicationFactor = 0, min(brokers, v.Int("offsets-replicas"))
+	groups.OffsetsRetention = kafka.Millis(v.Int("offsets-retention")) * 60_000
 	if deadLettered(v) {
 		s.Topics = []engine.TopicSpec{{Name: deadLetters, Partitions: 1, ReplicationFactor: brokers, Config: logConfig()}}
 	}

@@ -46,8 +46,17 @@ func (l *layout) countedText() string {
 	return kafka.Count(n, "member")
 }
 
-// method names protocol and assignor.
+// method names protocol and assignor, and that of later members where it is another.
 func (l *layout) method() string {
+	v := l.Address.Values
+	if later := v.Text("later"); later != same {
+		return l.methodOfFirst() + "; later members " + later
+	}
+	return l.methodOfFirst()
+}
+
+// methodOfFirst names protocol and assignor of the members that run at the start.
+func (l *layout) methodOfFirst() string {
 	v := l.Address.Values
 	if name := v.Text("assignor"); name != byDefault {
 		return v.Text("protocol") + ", " + name

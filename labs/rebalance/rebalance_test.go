@@ -62,6 +62,8 @@ func TestRefusedSettings(t *testing.T) {
 		"members=17":                          "from 0 to 16",
 		"topics=2&subscribe=o,p,s&members=2":  "billing-03 has to read at least one",
 		"protocol=consumer&assignor=range":    "default, uniform, server-range",
+
+		"protocol=consumer&later=cooperative-sticky": "with that protocol: same",
 	} {
 		a, err := labs.Parse(Lab(), labs.Pages, query)
 		if err == nil {

@@ -20,6 +20,8 @@ const (
 
 	byDefault = "default" // the assignor that Kafka uses under a protocol if nothing is set
 
+	same = "same" // members that start later list what the others do
+
 	automatic = "auto"
 	perBatch  = "after-batch"
 	perRecord = "after-record"
@@ -56,9 +58,20 @@ func strategy(v labs.Values) []string {
 	return protocolOf(v).usual
 }
 
+// strategyOf is strategy of a member by its place: those that do not run at the start can have another.
+func strategyOf(v labs.Values, i int) []string {
+	if later := v.Text("later"); later != same && i >= v.Int("members") {
+		return []string{later}
+	}
+	return strategy(v)
+}
+
 // checkAssignor refuses an assignor that the protocol cannot use.
 func checkAssignor(v labs.Values) error {
 	p, name := protocolOf(v), v.Text("assignor")
+	if v.Text("later") != same && p.name != eager {
+		return &labs.AddressError{Param: "later", Found: v.Text("later") + ", with protocol = " + p.name, Allowed: "with that protocol: " + same}
+	}
 	if name == byDefault || slices.Contains(p.assignors, name) {
 		return nil
 	}
@@ -98,6 +111,7 @@ func groupSettings() []labs.Setting {
 		{Name: "protocol", Label: "Protocol", Default: eager, Options: names(func(p protocol) []string { return []string{p.name} })},
 		{Name: "assignor", Label: "Assignor", Default: byDefault, Options: append([]string{byDefault}, names(func(p protocol) []string { return p.assignors })...),
 			Help: "default: with eager the list range, cooperative-sticky; with cooperative cooperative-sticky; with consumer the broker’s, uniform"},
+		{Name: "later", Label: "Assignor of later members", Default: same, Options: []string{same, "cooperative-sticky"}, Help: "eager: what members list alone that do not run at the start"},
 		{Name: "static", Label: "group.instance.id", Default: off, Options: []string{off, on, clash}, Help: "on: static members; clash: billing-16 has the id of billing-01"},
 	}
 }

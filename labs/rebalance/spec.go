@@ -91,7 +91,7 @@ func member(v labs.Values, i int) engine.MemberSpec {
 		m.RemoteAssignor = strings.Join(strategy(v), "")
 	} else {
 		c.Group = engine.DefaultGroupConfig(billing)
-		m.Assignors, m.SessionTimeout, m.HeartbeatInterval = strategy(v), kafka.Millis(v.Int("session-timeout")), kafka.Millis(v.Int("heartbeat"))
+		m.Assignors, m.SessionTimeout, m.HeartbeatInterval = strategyOf(v, i), kafka.Millis(v.Int("session-timeout")), kafka.Millis(v.Int("heartbeat"))
 	}
 	m.MaxPollInterval = kafka.Millis(v.Int("poll-interval"))
 	m.AutoCommit, m.AutoCommitInterval = v.Text("commit") == automatic, kafka.Millis(v.Int("auto-interval"))

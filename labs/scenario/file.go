@@ -17,7 +17,7 @@ type File struct {
 	Terms     []string          `yaml:"terms" max:"8" doc:"Terms of the glossary, by their addresses: high-watermark."`
 	Lab       string            `yaml:"lab" need:"yes" doc:"The lab that runs it."`
 	Settings  map[string]Scalar `yaml:"settings" doc:"Settings of the lab, by the names and values of its address; those left out have their defaults."`
-	Seed      int               `yaml:"seed" min:"0" max:"1000000000" doc:"The seed of the run; 1 if left out."`
+	Seed      int               `yaml:"seed" min:"0" max:"1000000000" doc:"The seed of the run and of the goal; 1 if left out."`
 	Commands  []Command         `yaml:"commands" max:"200" doc:"What is done, in ascending ticks."`
 	Vs        map[string]Scalar `yaml:"vs" max:"1" doc:"One setting with another value: a second run beside the first."`
 	End       int               `yaml:"end" need:"yes" min:"1" max:"1000" doc:"The last tick of the story; playing ends here."`

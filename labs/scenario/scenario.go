@@ -283,6 +283,9 @@ func (c *checker) makeGoal() {
 		settings = c.Settings
 	}
 	params := append(c.settings(settings), view.Param{Name: "horizon", Value: strconv.Itoa(c.End)})
+	if c.Seed > 0 {
+		params = append(params, view.Param{Name: "seed", Value: strconv.Itoa(c.Seed)})
+	}
 	c.commands(g.Solution)
 	if len(g.Solution) != g.Fewest {
 		c.refuse(g.Line, "fewest is %d, and the solution has %s: as many are allowed as the solution has", g.Fewest, kafka.Count(len(g.Solution), "command"))

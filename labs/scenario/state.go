@@ -80,14 +80,16 @@ type Replica struct {
 
 // Group is one consumer group. What only a coordinator knows is empty where the lab's groups have none.
 type Group struct {
-	ID         string   `json:"id" expr:"id"`
-	Assignor   string   `json:"assignor" expr:"assignor"`
-	State      string   `json:"state" expr:"state"`
-	Generation int      `json:"generation" expr:"generation"`
-	Members    []Member `json:"members" expr:"members"`
-	Offsets    []Offset `json:"offsets" expr:"offsets"`
-	Lag        int      `json:"lag" expr:"lag"`
-	Sink       Sink     `json:"sink" expr:"sink"`
+	ID               string   `json:"id" expr:"id"`
+	Assignor         string   `json:"assignor" expr:"assignor"`
+	Coordinator      string   `json:"coordinator" expr:"coordinator"`             // empty: no broker is
+	OffsetsPartition int      `json:"offsets_partition" expr:"offsets_partition"` // of __consumer_offsets
+	State            string   `json:"state" expr:"state"`
+	Generation       int      `json:"generation" expr:"generation"`
+	Members          []Member `json:"members" expr:"members"`
+	Offsets          []Offset `json:"offsets" expr:"offsets"`
+	Lag              int      `json:"lag" expr:"lag"`
+	Sink             Sink     `json:"sink" expr:"sink"`
 }
 
 // Member is one member of a group.
