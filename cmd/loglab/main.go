@@ -21,6 +21,7 @@ type cli struct {
 	Partition partitionCmd `cmd:"" help:"Show which partition a key goes to, as each client family does it."`
 	Assign    assignCmd    `cmd:"" help:"Assign the partitions of a consumer group to its members."`
 	Scenario  scenarioCmd  `cmd:"" help:"For authors of scenarios."`
+	Export    exportCmd    `cmd:"" help:"Write a scenario as a folder of plain files, which needs no server and no script."`
 	Dump      dumpCmd      `cmd:"" help:"Take a segment file apart, ours or a real broker's."`
 }
 

@@ -247,7 +247,7 @@ func (s *Scenario) ask(a labs.Address, o *Outcome) *view.Ask {
 	}
 	q := s.Questions[at]
 	guess, guessed := a.Guess(q.Name)
-	ask := &view.Ask{ID: "ask-" + q.Name, Text: q.Ask}
+	ask := &view.Ask{ID: "ask-" + q.Name, Name: q.Name, Text: q.Ask}
 	if a.T >= q.Decided {
 		if guessed {
 			ask.Guessed = q.text(guess)

@@ -130,6 +130,9 @@ func (c *checker) check(known Known) {
 // Stops is how many ticks there are at which something is said, asked, decided or done.
 func (s *Scenario) Stops() int { return len(s.stops) }
 
+// StopTicks gives those ticks, ascending.
+func (s *Scenario) StopTicks() []int { return slices.Clone(s.stops) }
+
 // stopsOf gives the ticks at which there is a command or something is said, asked or decided.
 func stopsOf(f *File) []int {
 	list := []int{0, f.End}

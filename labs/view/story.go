@@ -18,6 +18,7 @@ type Story struct {
 // Ask is a question: first with its choices or a form, then with what was guessed beside what happened.
 type Ask struct {
 	ID       string
+	Name     string // of the question, in addresses
 	Text     string
 	Choices  []Link // the one guessed is Current; empty: there are none, or it is decided
 	Form     *Form  // asks for a number; nil: there is none, or it is decided

@@ -132,3 +132,11 @@ func discovery(p *view.Page, origin string) string {
 	}
 	return origin + "/oembed?url=" + url.QueryEscape(origin+p.Address)
 }
+
+// tickClass marks the ticks that are stops.
+func tickClass(l view.Link) string {
+	if l.Primary {
+		return "stop"
+	}
+	return ""
+}
