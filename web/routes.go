@@ -60,6 +60,9 @@ func (s *Site) routes() chi.Router {
 			r.With(shared).Get("/frame/play/embed/"+frames, s.handle(s.playedFrame))
 		}
 		r.Get(page.MakeEmbedPath, s.handle(s.makeEmbed))
+		for _, frames := range framed {
+			r.Get(page.HandoutPath+"/"+frames, s.handle(s.handout))
+		}
 		r.Get(uploads.FormPath, s.handle(s.uploadForm))
 		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get(capacity.Path, s.handle(s.capacity))
