@@ -22,3 +22,19 @@ func TestLaterMembersListAnother(t *testing.T) {
 		}
 	}
 }
+
+// Two bounces lead from range to cooperative-sticky: after the first the assignor is that, and members are eager still.
+func TestTwoBounces(t *testing.T) {
+	const first = "assignor=range&later=both-first&do=2:leave+billing-01&do=2:leave+billing-02&do=2:leave+billing-03&do=4:start+billing-04"
+	const second = "&do=40:start+billing-07&do=60:leave+billing-04"
+	for query, want := range map[string]string{
+		"assignor=range&later=both-first&t=30": "eager, range",
+		first + "&t=38":                        "eager, cooperative-sticky",
+		first + second + "&t=55":               "eager, cooperative-sticky",
+		first + second + "&t=90":               "cooperative, cooperative-sticky",
+	} {
+		if _, p := frame(t, query+"&horizon=100"); !strings.HasSuffix(p.Picture.Title, want) {
+			t.Errorf("%s: %q, want %s", query, p.Picture.Title, want)
+		}
+	}
+}

@@ -46,18 +46,12 @@ func (l *layout) countedText() string {
 	return kafka.Count(n, "member")
 }
 
-// method names protocol and assignor, and that of later members where it is another.
+// method names protocol and assignor.
 func (l *layout) method() string {
 	v := l.Address.Values
-	if later := v.Text("later"); later != same {
-		return l.methodOfFirst() + "; later members " + later
+	if v.Text("later") != same {
+		return l.methodNow()
 	}
-	return l.methodOfFirst()
-}
-
-// methodOfFirst names protocol and assignor of the members that run at the start.
-func (l *layout) methodOfFirst() string {
-	v := l.Address.Values
 	if name := v.Text("assignor"); name != byDefault {
 		return v.Text("protocol") + ", " + name
 	}
@@ -69,6 +63,17 @@ func (l *layout) methodOfFirst() string {
 		return v.Text("protocol") + ", " + usual[0]
 	}
 	return fmt.Sprintf("%s (%s)", v.Text("protocol"), strings.Join(usual, ", "))
+}
+
+// methodNow names what a group of members with different lists uses at present.
+func (l *layout) methodNow() string {
+	way := cooperative
+	for _, m := range l.View.Groups[0].Members {
+		if m.Alive && !m.Cooperative {
+			way = eager
+		}
+	}
+	return way + ", " + orNone(l.View.Groups[0].Assignor)
 }
 
 // pages lead to the partitions that are not drawn.

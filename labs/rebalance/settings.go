@@ -20,7 +20,9 @@ const (
 
 	byDefault = "default" // the assignor that Kafka uses under a protocol if nothing is set
 
-	same = "same" // members that start later list what the others do
+	same      = "same" // members that start later list what the others do
+	alone     = "cooperative-sticky"
+	bothFirst = "both-first" // as many as run at the start list it before what the others do, those after them list it alone
 
 	automatic = "auto"
 	perBatch  = "after-batch"
@@ -60,10 +62,14 @@ func strategy(v labs.Values) []string {
 
 // strategyOf is strategy of a member by its place: those that do not run at the start can have another.
 func strategyOf(v labs.Values, i int) []string {
-	if later := v.Text("later"); later != same && i >= v.Int("members") {
-		return []string{later}
+	later, first := v.Text("later"), v.Int("members")
+	switch {
+	case later == same || i < first:
+		return strategy(v)
+	case later == bothFirst && i < 2*first:
+		return append([]string{alone}, slices.DeleteFunc(slices.Clone(strategy(v)), func(name string) bool { return name == alone })...)
 	}
-	return strategy(v)
+	return []string{alone}
 }
 
 // checkAssignor refuses an assignor that the protocol cannot use.
@@ -111,7 +117,8 @@ func groupSettings() []labs.Setting {
 		{Name: "protocol", Label: "Protocol", Default: eager, Options: names(func(p protocol) []string { return []string{p.name} })},
 		{Name: "assignor", Label: "Assignor", Default: byDefault, Options: append([]string{byDefault}, names(func(p protocol) []string { return p.assignors })...),
 			Help: "default: with eager the list range, cooperative-sticky; with cooperative cooperative-sticky; with consumer the broker’s, uniform"},
-		{Name: "later", Label: "Assignor of later members", Default: same, Options: []string{same, "cooperative-sticky"}, Help: "eager: what members list alone that do not run at the start"},
+		{Name: "later", Label: "Assignor of later members", Default: same, Options: []string{same, alone, bothFirst},
+			Help: "eager: what members list alone that do not run at the start; both-first: as many as run at the start list it with what the others do, and only those after them alone"},
 		{Name: "static", Label: "group.instance.id", Default: off, Options: []string{off, on, clash}, Help: "on: static members; clash: billing-16 has the id of billing-01"},
 	}
 }

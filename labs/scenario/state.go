@@ -99,6 +99,7 @@ type Member struct {
 	Paused      bool       `json:"paused" expr:"paused"`
 	State       string     `json:"member_state" expr:"member_state"`
 	MemberEpoch int        `json:"member_epoch" expr:"member_epoch"`
+	Cooperative bool       `json:"cooperative" expr:"cooperative"` // it keeps reading while it rebalances
 	Assignment  []Position `json:"assignment" expr:"assignment"`
 }
 
