@@ -49,7 +49,6 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/lesson", "labs labs/scenario labs/view engine " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
 	{"labs/uploads", "labs labs/files labs/view " + engineForLabs},
-	{"labs/capacity", "labs labs/view " + engineForLabs},
 	{"labs/files", "labs/inspect labs/view engine " + engineForLabs},
 	{"labs/inspect", "labs labs/view engine " + engineForLabs},
 	{"labs/labtest", "labs labs/view"},

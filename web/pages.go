@@ -9,7 +9,6 @@ import (
 
 	"loglab/labs"
 	"loglab/labs/all"
-	"loglab/labs/capacity"
 	"loglab/static"
 	"loglab/web/page"
 	"loglab/web/preview"
@@ -72,19 +71,6 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	groups, wrong := s.storyGroups()
 	return writeHTML(w, r, http.StatusOK, page.Home(s.assets, cards, s.lessonLines(), groups, wrong))
-}
-
-// capacity answers with what follows from a reader's numbers, at its canonical address.
-func (s *Site) capacity(w http.ResponseWriter, r *http.Request) error {
-	in, err := capacity.Parse(r.URL.RawQuery)
-	if err != nil {
-		return err
-	}
-	if canonical := in.String(); r.URL.RequestURI() != canonical {
-		http.Redirect(w, r, canonical, http.StatusTemporaryRedirect)
-		return nil
-	}
-	return writeHTML(w, r, http.StatusOK, page.Capacity(s.assets, in))
 }
 
 func (s *Site) glossaryIndex(w http.ResponseWriter, r *http.Request) error {

@@ -52,7 +52,6 @@ var states = []state{
 	{name: "lab-offsets-minimal", address: "/embed" + offsets + committedFirst + "&t=4&chrome=minimal"},
 	{name: "lab-offsets-still", address: "/embed" + offsets + committedFirst + "&t=4&still=1"},
 	{name: "make-embed", address: "/make-embed?url=" + url.QueryEscape(explorer+"&t=12&chrome=minimal")},
-	{name: "capacity", address: "/capacity?partitions=4&retention=1"},
 	{name: "glossary", address: "/glossary"},
 	{name: "term", address: "/glossary/leader-epoch"},
 	{name: "error", address: explorer + "&t=9999", complaint: "400 (Bad Request)"},

@@ -35,7 +35,7 @@ func TestNothingIsWiderThanTheWindow(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, serve(t).url)
 	for name, address := range map[string]string{
-		"home": "/", "glossary": "/glossary", "capacity": "/capacity", "make-embed": "/make-embed?url=/lab/partitions", "term": "/glossary/leader-epoch", "lesson": "/lesson/log", "start": explorer,
+		"home": "/", "glossary": "/glossary", "make-embed": "/make-embed?url=/lab/partitions", "term": "/glossary/leader-epoch", "lesson": "/lesson/log", "start": explorer,
 		"mid-run with inspector":   explorer + "&t=20&at=record:orders-2:3",
 		"message in the inspector": explorer + "&t=6&at=message:48",
 		"batch in the inspector":   explorer + "&t=20&at=batch:orders-2:3",
