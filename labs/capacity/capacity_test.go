@@ -88,12 +88,12 @@ func TestResults(t *testing.T) {
 		{"partitions=6", needed, "5 consumers for the average, 10 consumers for the peak", "6 consumers can work at once, one a partition: at the peak"},
 		{"partitions=4", needed, "5 consumers for the average, 10 consumers for the peak", "not even the average"},
 		// 10,000 × 3,600 s = 36,000,000; / (24,000 − 10,000) = 2,571.4 s; / (24,000 − 20,000) = 9,000 s
-		{"", again, "42 min 52 s while the average comes, 2 h 30 min while the peak comes, 36,000,000 records backlog, 18 GB backlog", ""},
-		{"consumers=10", again, "1 h while the average comes, never while the peak comes, 36,000,000 records backlog, 18 GB backlog", ""},
-		{"consumers=5", again, "never while the average comes, never while the peak comes, 36,000,000 records backlog, 18 GB backlog", "the backlog only grows"},
-		{"consumers=100000&partitions=5", again, "never while the average comes, never while the peak comes, 36,000,000 records backlog, 18 GB backlog", "the backlog only grows"},
-		{"retention=1&downtime=61", again, "43 min 35 s while the average comes, 2 h 33 min while the peak comes, 36,600,000 records backlog, 18.3 GB backlog", "longer than the retention"}, // 2,614.3 s, 9,150 s
-		{"rate=1&size=1&compressed=1&speed=2&downtime=1&consumers=1&peak=100", again, "1 min while the average comes, 1 min while the peak comes, 60 records backlog, 0.6 B backlog", ""},
+		{"", again, "42 min 52 s while the average comes, 2 h 30 min while the peak comes, 36,000,000 records backlog in records, 18 GB backlog in bytes", ""},
+		{"consumers=10", again, "1 h while the average comes, never while the peak comes, 36,000,000 records backlog in records, 18 GB backlog in bytes", ""},
+		{"consumers=5", again, "never while the average comes, never while the peak comes, 36,000,000 records backlog in records, 18 GB backlog in bytes", "the backlog only grows"},
+		{"consumers=100000&partitions=5", again, "never while the average comes, never while the peak comes, 36,000,000 records backlog in records, 18 GB backlog in bytes", "the backlog only grows"},
+		{"retention=1&downtime=61", again, "43 min 35 s while the average comes, 2 h 33 min while the peak comes, 36,600,000 records backlog in records, 18.3 GB backlog in bytes", "longer than the retention"}, // 2,614.3 s, 9,150 s
+		{"rate=1&size=1&compressed=1&speed=2&downtime=1&consumers=1&peak=100", again, "1 min while the average comes, 1 min while the peak comes, 60 records backlog in records, 0.6 B backlog in bytes", ""},
 		{"", more, "7 MB/s in all, 2.33 MB/s per broker", ""}, // 14,000 × 500 B
 		{"consumers=1", more, "0 B/s in all, 0 B/s per broker", ""},
 		{"", tail, "900 MB in all, 300 MB per broker", ""},

@@ -69,7 +69,7 @@ func (l load) catchUp() Result {
 		Name: "Time to catch up after the downtime",
 		Values: []Value{
 			{"while the average comes", average}, {"while the peak comes", l.catchUpTime(l.peakHundredfold())},
-			{"backlog", kafka.Thousands(l.backlog()) + plural(l.backlog(), " record")}, {"backlog", bytes(float64(l.backlog()) * l.record)},
+			{"backlog in records", kafka.Thousands(l.backlog()) + " records"}, {"backlog in bytes", bytes(float64(l.backlog()) * l.record)},
 		},
 		Formula: fmt.Sprintf("backlog / (group's speed − records/s): %s × %s s / (%s × %s − %s)",
 			perSecond(float64(l.Rate)), kafka.Thousands(l.Downtime*60), consumers(min(l.Consumers, l.Partitions)), perSecond(float64(l.Speed)), perSecond(float64(l.Rate))),
