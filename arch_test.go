@@ -47,6 +47,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/view", "engine " + engineForLabs},
 	{"labs/scenario", "labs labs/view engine " + engineForLabs},
 	{"labs/lesson", "labs labs/scenario labs/view engine " + engineForLabs},
+	{"labs/capacity", "labs labs/view " + engineForLabs},
 	{"labs/store", "labs " + engineForLabs},
 	{"labs/uploads", "labs labs/files labs/view " + engineForLabs},
 	{"labs/files", "labs/inspect labs/view engine " + engineForLabs},

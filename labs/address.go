@@ -97,6 +97,9 @@ func refuse(param, found, allowed string) *AddressError {
 	return &AddressError{Param: param, Found: strconv.Quote(found), Allowed: allowed}
 }
 
+// Refuse makes an AddressError of a page that is no lab; found is quoted and shortened.
+func Refuse(param, found, allowed string) *AddressError { return refuse(param, found, allowed) }
+
 // Start gives the address at which a lab begins.
 func Start(lab *Lab, site Site) Address {
 	a := Address{Lab: lab, Site: site, Values: defaults(lab), Seed: defaultSeed, Horizon: lab.Horizon, Pace: defaultPace}

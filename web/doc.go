@@ -12,8 +12,11 @@
 // address as one; what is sent is kept for an hour in the same store, and such an address needs the server that has the
 // files. Under /disk a lab that shows the files of a simulated broker gives them as they are at an address (disk.go).
 //
+// /capacity is a form whose state is its address (capacity.go, labs/capacity). What a field cannot take is answered 400 with
+// the form, and stands at the field.
+//
 // Invariants:
-//   - A page under /lab or /embed/lab has exactly its canonical address; another spelling is answered 307. Paths
+//   - A page under /lab or /embed/lab, and /capacity, has exactly its canonical address; another spelling is answered 307. Paths
 //     under /frame and /play never redirect: the canonical address stands in data-address.
 //   - What is under /embed/ may stand in a frame of any site, and nothing else in any frame (secure.go). No
 //     answer depends on who asks: no cookie, no session.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"loglab/labs"
+	"loglab/labs/capacity"
 	"loglab/labs/uploads"
 	"loglab/static"
 	"loglab/web/page"
@@ -65,6 +66,7 @@ func (s *Site) routes() chi.Router {
 		r.Get(uploads.FormPath, s.handle(s.uploadForm))
 		r.Get(uploads.Path, s.handle(s.ownFile))
 		r.Get("/lesson/{lesson}", s.handle(s.lesson))
+		r.Get(capacity.Path, s.handle(s.capacity))
 		r.Get("/glossary", s.handle(s.glossaryIndex))
 		r.Get("/glossary/{term}", s.handle(s.glossaryTerm))
 	})

@@ -146,6 +146,7 @@ type Field struct {
 	Max     int
 	Options []Option // of a Choice
 	Help    string   // what is allowed or what it does; empty: none
+	Wrong   string   // why its value cannot be taken; empty: it can
 }
 
 // FieldKind says how a field is filled in.

@@ -188,11 +188,22 @@ func helpID(f view.Field) string { return f.ID + "-help" }
 
 func titleID(id string) string { return id + "-title" }
 
-func describedBy(f view.Field) templ.OrderedAttributes {
-	if f.Help == "" {
-		return nil
+func wrongID(f view.Field) string { return f.ID + "-wrong" }
+
+// describedBy names what is said of a field: what is wrong with it comes first.
+func describedBy(f view.Field) (attributes templ.OrderedAttributes) {
+	var ids []string
+	if f.Wrong != "" {
+		ids = append(ids, wrongID(f))
+		attributes = append(attributes, templ.KeyValue[string, any]{Key: "aria-invalid", Value: "true"})
 	}
-	return templ.OrderedAttributes{{Key: "aria-describedby", Value: helpID(f)}}
+	if f.Help != "" {
+		ids = append(ids, helpID(f))
+	}
+	if ids != nil {
+		attributes = append(attributes, templ.KeyValue[string, any]{Key: "aria-describedby", Value: strings.Join(ids, " ")})
+	}
+	return attributes
 }
 
 // textareaText starts with the line end that an HTML parser drops after <textarea>, so that a value
