@@ -137,3 +137,22 @@ func TestEveryLinkOfALessonLeadsSomewhere(t *testing.T) {
 		}
 	}
 }
+
+// A scenario leads to its lesson, and the lesson lists it.
+func TestLessonsAndScenariosLeadToEachOther(t *testing.T) {
+	s := newSite(t)
+	if body := ask(s, "GET", story).Body.String(); !strings.Contains(body, `href="/lesson/replication"`) {
+		t.Errorf("%s does not lead to its lesson", story)
+	}
+	list, _ := s.scenarios.All()
+	for _, told := range list {
+		l := s.lessons.BySlug(told.Lesson)
+		if l == nil {
+			t.Errorf("%s has no lesson", told.Name)
+			continue
+		}
+		if body := ask(s, "GET", page.LessonAddress(l.Slug)).Body.String(); !strings.Contains(body, `href="/scenario/`+told.Name+`?v=1"`) {
+			t.Errorf("%s does not lead to %s", l.Slug, told.Name)
+		}
+	}
+}

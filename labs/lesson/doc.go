@@ -13,4 +13,7 @@
 //	glossary, err := lesson.LoadGlossary(content.FS)
 //	term, ok := glossary.Term("high-watermark")
 //	term.Short // "The offset below which records count as committed; consumers see only these."
+//
+//	lessons, err := lesson.LoadLessons(content.FS, lesson.Known{Labs: all.Labs(), Terms: glossary})
+//	parts, err := lessons.BySlug("offsets").Filled() // text, labs at a tick, what a tool prints
 package lesson

@@ -31,7 +31,7 @@ func (d *lessonDraft) parse(file string) *Lesson {
 	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {
 		d.checkBlock(block, source, d.lineOf(block, source))
 	}
-	for _, slug := range d.Terms {
+	for _, slug := range d.longestFirst() {
 		d.linkTerm(doc, source, slug)
 	}
 	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {
@@ -133,6 +133,17 @@ func (d *lessonDraft) checkInside(block ast.Node, source []byte, line int) {
 		}
 		return ast.WalkContinue, nil
 	})
+}
+
+// longestFirst gives the terms so that "active segment" is a link before "segment" is looked for.
+func (d *lessonDraft) longestFirst() []string {
+	length := func(slug string) int {
+		term, _ := d.known.Terms.Term(slug)
+		return len(term.Title)
+	}
+	list := slices.Clone(d.Terms)
+	slices.SortStableFunc(list, func(a, b string) int { return length(b) - length(a) })
+	return list
 }
 
 // linkTerm makes the first use of a term a link, where the author has not made one.

@@ -13,7 +13,7 @@ type File struct {
 	Summary   string            `yaml:"summary" need:"yes" max:"240" doc:"What it shows, in one sentence, for the list of scenarios."`
 	Group     string            `yaml:"group" need:"yes" oneof:"partitions and keys|groups|offsets and crashes|replay|replication|storage|delivery" doc:"Under which heading it is listed."`
 	Case      string            `yaml:"case" max:"16" doc:"The id of the public case that it shows."`
-	Lesson    string            `yaml:"lesson" max:"60" doc:"The lesson that it belongs to, by its address: replication."`
+	Lesson    string            `yaml:"lesson" max:"60" doc:"The lesson that it belongs to, by its address: replication; left out, that of its group."`
 	Terms     []string          `yaml:"terms" max:"8" doc:"Terms of the glossary, by their addresses: high-watermark."`
 	Lab       string            `yaml:"lab" need:"yes" doc:"The lab that runs it."`
 	Settings  map[string]Scalar `yaml:"settings" doc:"Settings of the lab, by the names and values of its address; those left out have their defaults."`

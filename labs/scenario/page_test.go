@@ -200,16 +200,25 @@ func TestGoal(t *testing.T) {
 	}
 }
 
-// A scenario leads to the lesson that it belongs to.
+// A scenario leads to the lesson that it names, or else to that of its heading, where there is one.
 func TestLesson(t *testing.T) {
-	s, err := scenario.Parse("good.yaml", []byte(strings.Replace(good, "terms: [acks]", "lesson: replication\nterms: [acks]", 1)), known(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := page(t, address(t, s.Story, "")).Story.Lesson; got.Href != "/lesson/replication" || got.Text != "Replication" {
-		t.Errorf("the lesson is %+v", got)
-	}
-	if got := page(t, address(t, told(t), "")).Story.Lesson; got.Href != "" {
-		t.Errorf("without a lesson there is %+v", got)
+	own := view.Link{Text: "The log", Href: "/lesson/log"}
+	for _, test := range []struct {
+		group, lesson string
+		want          view.Link
+	}{
+		{"replication", "", view.Link{Text: "Replication", Href: "/lesson/replication"}},
+		{"replication", "lesson: log\n", own},
+		{"storage", "lesson: log\n", own},
+		{"storage", "", view.Link{}}, // its lesson is not known here
+	} {
+		source := strings.Replace(good, "group: replication\n", "group: "+test.group+"\n"+test.lesson, 1)
+		s, err := scenario.Parse("good.yaml", []byte(source), known(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := page(t, address(t, s.Story, "")).Story.Lesson; got != test.want {
+			t.Errorf("%s, %q: the lesson is %+v", test.group, test.lesson, got)
+		}
 	}
 }

@@ -101,13 +101,7 @@ func (c *checker) check(known Known) {
 		}
 		c.titles = append(c.titles, title)
 	}
-	if known.Lesson != nil && c.Lesson != "" {
-		title, ok := known.Lesson(c.Lesson)
-		if !ok {
-			c.refuse(c.File.Line, "lesson is %s: there is no such lesson", shown(c.Lesson))
-		}
-		c.lesson = title
-	}
+	c.checkLesson(known)
 	at := slices.IndexFunc(known.Labs, func(l *labs.Lab) bool { return l.Name == c.Lab })
 	if at < 0 {
 		var names []string
@@ -124,6 +118,28 @@ func (c *checker) check(known Known) {
 	c.makeGoal()
 	if len(c.problems) == 0 {
 		c.checkShown()
+	}
+}
+
+// lessonOf gives the lesson of the scenarios under a heading.
+var lessonOf = map[string]string{
+	"partitions and keys": "partitions", "groups": "groups", "offsets and crashes": "offsets", "replay": "offsets",
+	"replication": "replication", "storage": "retention", "delivery": "delivery",
+}
+
+// checkLesson finds the lesson that a file names, or else that of its heading.
+func (c *checker) checkLesson(known Known) {
+	if known.Lesson == nil {
+		return
+	}
+	named := c.Lesson != ""
+	slug := cmp.Or(c.Lesson, lessonOf[c.Group])
+	title, ok := known.Lesson(slug)
+	if !ok && named {
+		c.refuse(c.File.Line, "lesson is %s: there is no such lesson", shown(slug))
+	}
+	if ok {
+		c.Lesson, c.lesson = slug, title
 	}
 }
 
