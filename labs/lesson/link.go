@@ -13,7 +13,7 @@ import (
 )
 
 // otherPages are pages of the site without a name of their own behind them.
-var otherPages = []string{"/glossary", "/file", "/"}
+var otherPages = []string{"/glossary", "/capacity", "/file", "/"}
 
 // link looks at where a link leads. The title of one that leads to a lab may be "check: EXPRESSION", which has to hold
 // there; it is not shown.
