@@ -42,9 +42,7 @@ func (s *Site) lesson(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := page.LessonPage{Lesson: l, Parts: parts, Terms: s.glossary, Scenarios: s.lessonScenarios(l)}
 	p.Where, p.Back, p.On = s.lessonPath(l)
-	// The live labs are frames of this site.
-	h := w.Header()
-	h.Set("Content-Security-Policy", "frame-src 'self'; "+h.Get("Content-Security-Policy"))
+	frameOwnPages(w) // the live labs
 	return writeHTML(w, r, http.StatusOK, page.Lesson(s.assets, p))
 }
 

@@ -15,9 +15,6 @@ import (
 // The heights that a frame can be given, in pixels.
 const minFrame, maxFrame = 100, 4000
 
-// framesOwn lets a page have frames of its own site.
-const framesOwn = "frame-src 'self'; "
-
 // makeEmbed answers with the code for a frame, made to measure, and how it will look.
 func (s *Site) makeEmbed(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -38,7 +35,7 @@ func (s *Site) makeEmbed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inFrame(address, err)
 	}
-	w.Header().Set("Content-Security-Policy", framesOwn+contentPolicy+"'none'")
+	frameOwnPages(w) // the preview
 	return writeHTML(w, r, http.StatusOK, page.MakeEmbed(s.assets, p, originOf(r), height, embedForm(address, chosen, height)))
 }
 

@@ -137,6 +137,25 @@ func TestElement(t *testing.T) {
 	h.shot("host-element")
 }
 
+// A course page that asks for the code of a link, and places it, has the frame.
+func TestOEmbedPlaced(t *testing.T) {
+	t.Parallel()
+	h := host(t, func(app string) string {
+		return fmt.Sprintf(`<p id="place"></p><script>
+			fetch('%s/oembed?maxheight=500&url=' + encodeURIComponent('%[1]s/scenario/crash-before-commit?t=9'))
+				.then((answer) => answer.json()).then(({ html }) => { place.innerHTML = html.replace('<iframe', '<iframe name="lab"') })
+		</script>`, app)
+	})
+	h.waitFor("document.querySelector('#place iframe')")
+	if got := eval[string](h.tab, "document.querySelector('#place iframe').height"); got != "500" {
+		t.Errorf("the frame is %s high, want 500", got)
+	}
+	f := h.frame("lab")
+	f.ready()
+	f.click("#stop-on")
+	f.untilTick(17)
+}
+
 // The page that makes an embed shows the frame as the code will.
 func TestMakeEmbed(t *testing.T) {
 	t.Parallel()
