@@ -14,7 +14,7 @@ import (
 const (
 	eventsShown  = 20
 	eventsBeside = 10
-	eventsOfBoth = 6
+	eventsOfBoth = 4
 )
 
 // events lists what happened to the group last, newest first. That records were written, read and processed is left out:
