@@ -19,7 +19,7 @@ func (l *layout) picture() view.Picture {
 		Title: fmt.Sprintf("Topic %s, %s, replication factor %s; min.insync.replicas %d; %s", topic,
 			kafka.Count(len(l.View.Partitions), "partition"), v.Text("rf"), l.minISR(), kafka.Count(len(l.View.Brokers), "broker")),
 		Path: l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
-		Cluster: l.cluster(), Ledger: l.ledger(), Tables: l.tables(), Legend: l.legend(),
+		Cluster: l.cluster(), Ledger: l.account().Counts(), Tables: l.tables(), Legend: l.legend(),
 	}
 	for first := 0; len(l.View.Partitions) > l.shown && first < len(l.View.Partitions); first += l.shown {
 		last := min(first+l.shown, len(l.View.Partitions)) - 1
