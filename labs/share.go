@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"loglab/engine"
+	"loglab/engine/command"
 	"loglab/engine/kafka"
 )
 
@@ -35,5 +37,32 @@ func CheckReplicas(rf, brokers int) error {
 	return &AddressError{
 		Param: "rf", Found: fmt.Sprintf("%d, with %s", rf, kafka.Count(brokers, "broker")),
 		Allowed: fmt.Sprintf("a replication factor of at most %d: every replica needs a broker of its own. Kafka answers INVALID_REPLICATION_FACTOR", brokers),
+	}
+}
+
+// States of a transactional producer, in Kafka's words.
+const (
+	readyToBegin  = "READY"
+	InTransaction = "IN_TRANSACTION"
+	abortable     = "ABORTABLE_ERROR"
+)
+
+// TransactionActions are the commands for the transaction of a producer in its state, if it has a transactional.id. By
+// hand says that its application begins none by itself.
+func TransactionActions(add func(id, text string, cmd command.Command, warn bool), p *engine.ProducerView, byHand bool) {
+	t, id := p.Producer.Transaction, string(p.ID)
+	if t == nil {
+		return
+	}
+	switch string(t.State) {
+	case readyToBegin:
+		if byHand {
+			add("do-begin-"+id, "Begin", command.BeginTransaction{Producer: p.ID}, false)
+		}
+	case InTransaction:
+		add("do-commit-"+id, "Commit", command.CommitTransaction{Producer: p.ID}, false)
+		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+	case abortable:
+		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
 	}
 }

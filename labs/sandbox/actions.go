@@ -31,6 +31,9 @@ func (l *layout) actions(p *view.Page) {
 		l.producerActions(add, &l.View.Producers[i])
 	}
 	left := buttonsFor
+	if l.Beside != nil {
+		left = 1
+	}
 	for i := range l.View.Groups {
 		g := &l.View.Groups[i]
 		for j := range g.Members {
@@ -91,20 +94,11 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 		return
 	}
 	t := p.Producer.Transaction
-	if t == nil || string(t.State) == inTransaction {
+	if t == nil || string(t.State) == labs.InTransaction {
 		add("do-produce-"+id, "Produce", command.Produce{Producer: p.ID, Key: entities[p.Produced%len(entities)], Default: true}, false)
 	}
 	byHand := l.Address.Values.Int("rate") == 0 || !p.Sending
-	switch {
-	case t == nil:
-	case string(t.State) == ready && byHand:
-		add("do-begin-"+id, "Begin", command.BeginTransaction{Producer: p.ID}, false)
-	case string(t.State) == inTransaction:
-		add("do-commit-"+id, "Commit", command.CommitTransaction{Producer: p.ID}, false)
-		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
-	case string(t.State) == abortable:
-		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
-	}
+	labs.TransactionActions(add, p, byHand)
 	switch {
 	case l.Address.Values.Int("rate") == 0:
 	case p.Sending:
@@ -115,13 +109,6 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 	add("do-pause-"+id, "Pause", command.Pause{Node: p.ID}, true)
 	add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
 }
-
-// States of a transactional producer, in Kafka's words.
-const (
-	ready         = "READY"
-	inTransaction = "IN_TRANSACTION"
-	abortable     = "ABORTABLE_ERROR"
-)
 
 // memberActions are the commands for a member in its state.
 func (l *layout) memberActions(add adder, m *engine.MemberView) {
@@ -179,7 +166,7 @@ func (l *layout) forms() []view.Form {
 	line := func(id, label, value, help string) view.Field {
 		return view.Field{ID: id, Name: "do", Label: label, Kind: view.Line, Value: value, Help: help}
 	}
-	return []view.Form{
+	list := []view.Form{
 		labs.CommandForm(l.Address, "produce", "Produce a record", "Produce", labs.Choose("produce-who", "Producer", who...),
 			line("produce-key", "Key", entities[0], "with spaces in double quotes"), line("produce-value", "Value", "paid", "")),
 		labs.CommandForm(l.Address, "member", "A member", "Do it", labs.Choose("member-what", "What", [][2]string{
@@ -191,6 +178,10 @@ func (l *layout) forms() []view.Form {
 			line("offsets-to", "Where", string(command.ToEarliest), "earliest, latest, offset 1, shift -2 or duration 5s; a reset alone needs an empty group")),
 		labs.LinkForm(l.Address, l.nodes()),
 	}
+	if l.Beside != nil { // there is less room
+		return []view.Form{list[0], list[len(list)-1]}
+	}
+	return list
 }
 
 // deleteForm deletes the records of a partition below an offset.

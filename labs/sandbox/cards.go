@@ -60,7 +60,7 @@ func brokerWords(b engine.BrokerView) string {
 
 // brokerCard draws a broker with what it leads and coordinates.
 func (l *layout) brokerCard(b engine.BrokerView) view.Node {
-	n := l.Node(b.Node, inboxShown)
+	n := l.Node(b.Node, l.inbox)
 	n.Words = "broker, " + brokerWords(b)
 	switch {
 	case !b.Up():
@@ -104,7 +104,7 @@ func few(names []string) string {
 
 // controllerCard draws the controller with the brokers that it counts as alive.
 func (l *layout) controllerCard() view.Node {
-	n := l.Node(l.View.Controller.Node, inboxShown)
+	n := l.Node(l.View.Controller.Node, l.inbox)
 	var alive []kafka.BrokerID
 	for _, b := range l.View.Brokers {
 		if !b.Fenced {
@@ -120,7 +120,7 @@ func (l *layout) controllerCard() view.Node {
 
 // producerCard draws a producer with its transaction.
 func (l *layout) producerCard(p *engine.ProducerView) view.Node {
-	n := l.Node(p.ID, inboxShown)
+	n := l.Node(p.ID, l.inbox)
 	n.Words = "producer"
 	switch {
 	case !p.Alive:
@@ -177,7 +177,7 @@ func standing(g *engine.GroupView) string {
 
 // memberCard draws a member with what it reads.
 func (l *layout) memberCard(m *engine.MemberView) view.Node {
-	n := l.Node(kafka.NodeID(m.ID), inboxShown)
+	n := l.Node(kafka.NodeID(m.ID), l.inbox)
 	n.Words = m.App
 	switch {
 	case !m.Alive:

@@ -43,20 +43,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 		fate := fatesOf(g, log.Partition).At(at.Record.Offset)
 		in.AddFact("For "+g.ID, "delivered %d times, processed %d times", fate.Delivered, fate.Processed)
 	}
-	in.Tables = append(in.Tables, l.copies(log.Partition, at), log.Life(at.Record.Offset))
-}
-
-// copies lists what each replica has at a record's offset.
-func (l *layout) copies(tp kafka.TopicPartition, at inspect.Location) view.Table {
-	t := view.Table{ID: "copies", Caption: fmt.Sprintf("Offset %d on each replica", at.Record.Offset), Head: []string{"Broker", "Log", "Has it"}}
-	for _, r := range l.parts[tp.Partition].Replicas {
-		has := "no"
-		if r.LogEndOffset > at.Record.Offset && r.LogStartOffset <= at.Record.Offset {
-			has = "its log goes that far"
-		}
-		t.Rows = append(t.Rows, inspect.Cells(node(r.Broker), fmt.Sprintf("%d to %d", r.LogStartOffset, r.LogEndOffset), has))
-	}
-	return t
+	in.Tables = append(in.Tables, inspect.Copies(l.parts[log.Partition.Partition].PartitionView, at), log.Life(at.Record.Offset))
 }
 
 // inspectPartition shows a partition: its replicas, and how far each group is.

@@ -13,11 +13,11 @@ import (
 const (
 	columnsShown  = 10
 	columnsBeside = 7
-	stripsBeside  = 3 // of each run where two stand beside each other; 1 while the inspector is open, and of the members
+	stripsBeside  = 2 // of each run where two stand beside each other; 1 while the inspector is open, and of the members
 	stripsOpen    = 4 // while the inspector is open
 	membersShown  = 8
 	membersBeside = 4
-	inboxShown    = 1 // messages on their way to one node
+	inboxShown    = 1 // messages on their way to one node; where two runs stand beside each other they are only counted
 )
 
 // layout is a frame with what the parts of the page share.
@@ -28,6 +28,7 @@ type layout struct {
 	shown   int // partitions drawn at most
 	columns int // places of a strip
 	members int // members drawn at most
+	inbox   int // messages drawn at most on their way to one node
 	parts   []part
 }
 
@@ -42,12 +43,14 @@ type part struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, report: f.Cluster.Ledger(), shown: len(f.View.Partitions), columns: columnsShown, members: membersShown}
+	l := &layout{Frame: f, report: f.Cluster.Ledger(), shown: len(f.View.Partitions), columns: columnsShown, members: membersShown, inbox: inboxShown}
 	switch open := f.Address.Shown() != (labs.Target{}) || f.Address.Why != 0; {
 	case f.Beside != nil && open:
 		l.shown, l.columns, l.members = 1, columnsBeside, 1
+		l.inbox = 0
 	case f.Beside != nil:
 		l.shown, l.columns, l.members = stripsBeside, columnsBeside, membersBeside
+		l.inbox = 0
 	case open || len(f.View.Partitions) > 6: // partitions were added
 		l.shown = stripsOpen
 	}
