@@ -56,9 +56,17 @@ func (l *layout) readLoss() view.Paragraph {
 		return say(fmt.Sprintf("%s %s lost: ", kafka.Count(n, "acknowledged record"), labs.Verb(n, "is", "are")), "%s. The leader’s log does not have %s.", l.named(r.Lost), labs.Verb(n, "it", "them"))
 	case len(r.Duplicated) > 0:
 		n := len(r.Duplicated)
-		return say(fmt.Sprintf("%s %s more than once: ", kafka.Count(n, "record"), labs.Verb(n, "stands", "stand")), "%s. The producer sent %s again as no answer came, and the leader could not tell.", l.named(r.Duplicated), labs.Verb(n, "it", "them"))
+		return say(fmt.Sprintf("%s %s more than once: ", kafka.Count(n, "record"), labs.Verb(n, "stands", "stand")), "%s.%s", l.named(r.Duplicated), l.whyTwice())
 	}
 	return nil
+}
+
+// whyTwice says how that comes where no producer is idempotent.
+func (l *layout) whyTwice() string {
+	if slices.ContainsFunc(l.View.Producers, func(p engine.ProducerView) bool { return p.Producer.Idempotent }) {
+		return ""
+	}
+	return " No answer came, so the producer sent the batch again; with enable.idempotence = false the leader cannot tell."
 }
 
 // readOrder tells which records stand behind later ones.
