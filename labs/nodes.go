@@ -24,7 +24,10 @@ func (f Frame) Node(id kafka.NodeID, messages int) view.Node {
 			n.Inbox = append(n.Inbox, f.Envelope(m))
 		}
 	}
-	if left > 0 {
+	switch {
+	case left > 0 && messages == 0:
+		n.More = fmt.Sprintf("%d on their way", left)
+	case left > 0:
 		n.More = fmt.Sprintf("%d more on their way", left)
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/storage"
@@ -47,4 +48,15 @@ func RecordsFrom(segments []storage.Segment, first kafka.Offset, count int) []St
 		}
 	}
 	return list
+}
+
+// SegmentsOf gives a replica's segments, from its disk where its broker is down.
+func SegmentsOf(r engine.ReplicaView) []storage.Segment {
+	switch {
+	case r.Online:
+		return r.Replica.Segments
+	case r.OnDisk != nil:
+		return r.OnDisk.Segments
+	}
+	return nil
 }

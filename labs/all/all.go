@@ -9,6 +9,7 @@ import (
 	"loglab/labs/partitions"
 	"loglab/labs/rebalance"
 	"loglab/labs/replication"
+	"loglab/labs/sandbox"
 	"loglab/labs/segments"
 )
 
@@ -20,6 +21,7 @@ var list = []*labs.Lab{
 	replication.Lab(),
 	segments.Lab(),
 	delivery.Lab(),
+	sandbox.Lab(),
 }
 
 // Labs gives every lab in the order of the home page.

@@ -64,22 +64,10 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 	}
 	t := p.Producer.Transaction
 	byHand := l.Address.Values.Int("rate") == 0 || !p.Sending
-	if t == nil && p.Producer.Known > 0 || t != nil && string(t.State) == inTransaction {
+	if t == nil && p.Producer.Known > 0 || t != nil && string(t.State) == labs.InTransaction {
 		add("do-produce-"+id, "Produce", command.Produce{Producer: p.ID, Key: entities[p.Produced%len(entities)], Default: true}, false)
 	}
-	if t != nil {
-		switch string(t.State) {
-		case ready:
-			if byHand {
-				add("do-begin-"+id, "Begin", command.BeginTransaction{Producer: p.ID}, false)
-			}
-		case inTransaction:
-			add("do-commit-"+id, "Commit", command.CommitTransaction{Producer: p.ID}, false)
-			add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
-		case abortable:
-			add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
-		}
-	}
+	labs.TransactionActions(add, p, byHand)
 	if l.Address.Values.Int("rate") > 0 {
 		if p.Sending {
 			add("do-stop-sending-"+id, "Stop its application", command.StopSending{Producer: p.ID}, false)
@@ -90,13 +78,6 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 	add("do-pause-"+id, "Pause", command.Pause{Node: p.ID}, true)
 	add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
 }
-
-// States of a transactional producer, in Kafka's words.
-const (
-	ready         = "READY"
-	inTransaction = "IN_TRANSACTION"
-	abortable     = "ABORTABLE_ERROR"
-)
 
 // memberActions are the commands for an instance of the application in its state.
 func memberActions(add adder, m *engine.MemberView) {

@@ -89,7 +89,7 @@ var idempotences = map[string]engine.Idempotence{unset: engine.IdempotenceUnset,
 // producerConfig gives the settings of a producer of orders as they were chosen, and whether it does not start.
 func producerConfig(v labs.Values, i int) engine.ProducerConfig {
 	c := engine.DefaultProducerConfig(orders)
-	c.Acks, c.EnableIdempotence = acksNumber(v.Text("acks")), idempotences[v.Text("idempotence")]
+	c.Acks, c.EnableIdempotence = labs.AcksNumber(v.Text("acks")), idempotences[v.Text("idempotence")]
 	c.Retries, c.MaxInFlight, c.RequestTimeout = v.Int("retries"), v.Int("in-flight"), kafka.Millis(v.Int("request-timeout"))
 	c.TransactionVersion = v.Int("version")
 	if producersTransact(v) {
@@ -132,15 +132,6 @@ func refused(v labs.Values, err error) error {
 		param = "request-timeout"
 	}
 	return &labs.AddressError{Param: param, Found: strconv.Quote(v.Text(param)), Allowed: "Kafka’s producer does not start: " + err.Error()}
-}
-
-// acksNumber gives acks as the producer has it.
-func acksNumber(text string) int16 {
-	n, err := strconv.ParseInt(text, 10, 16)
-	if err != nil {
-		return -1 // all
-	}
-	return int16(n)
 }
 
 // sinkKinds are what the application writes to outside the cluster.

@@ -66,7 +66,7 @@ func (l *layout) logOf(p engine.PartitionView, node kafka.NodeID) (inspect.Log, 
 	}
 	for _, r := range p.Replicas {
 		if l.broker(r.Broker).Node == node {
-			log.LogView = engine.LogView{LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LogEndOffset: r.LogEndOffset, Segments: segmentsOf(r), Bytes: r.Bytes}
+			log.LogView = engine.LogView{LogStartOffset: r.LogStartOffset, HighWatermark: r.HighWatermark, LogEndOffset: r.LogEndOffset, Segments: labs.SegmentsOf(r), Bytes: r.Bytes}
 			return log, len(log.Segments) > 0
 		}
 	}
@@ -89,18 +89,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, p engine.Par
 	} else {
 		in.AddFact("Acknowledged", "not at this offset")
 	}
-	t := view.Table{ID: "copies", Caption: fmt.Sprintf("Offset %d on each replica", at.Record.Offset), Head: []string{"Broker", "Record", "Leader epoch"}}
-	for _, r := range p.Replicas {
-		text, epoch := "none", ""
-		if found := labs.RecordsFrom(segmentsOf(r), at.Record.Offset, 1); len(found) > 0 && found[0].Offset == at.Record.Offset {
-			text, epoch = labs.Narrow(string(found[0].Value), 40), fmt.Sprint(found[0].LeaderEpoch)
-			if string(found[0].Value) != string(at.Record.Value) || found[0].LeaderEpoch != at.Batch.PartitionLeaderEpoch {
-				text += ", another record"
-			}
-		}
-		t.Rows = append(t.Rows, inspect.Cells(node(r.Broker), text, epoch))
-	}
-	in.Tables = append(in.Tables, t)
+	in.Tables = append(in.Tables, inspect.Copies(p, at))
 }
 
 // inspectNode shows a broker, the controller, the producer or the consumer, and what it waits for.

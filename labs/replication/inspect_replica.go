@@ -23,7 +23,7 @@ func (l *layout) inspectReplica(in *view.Inspector, p engine.PartitionView, r en
 	}
 	in.AddFact("Log", "from %d, exclusive of its end %d; high watermark %d", r.LogStartOffset, r.LogEndOffset, r.HighWatermark)
 	broker := l.broker(r.Broker).Node
-	if segments := segmentsOf(r); len(segments) > 0 {
+	if segments := labs.SegmentsOf(r); len(segments) > 0 {
 		last := segments[len(segments)-1]
 		in.Links = append(in.Links, l.open("open-segment", "its segment", labs.Target{Kind: labs.SegmentTarget, Partition: p.TopicPartition, Number: int64(last.BaseOffset), Node: broker}))
 	}

@@ -92,11 +92,8 @@ const segmentBytes = 16 << 10
 // spec says what runs. Its errors are [*labs.AddressError]s.
 func spec(v labs.Values) (*engine.Spec, error) {
 	brokers, rf := v.Int("brokers"), v.Int("rf")
-	if rf > brokers {
-		return nil, &labs.AddressError{
-			Param: "rf", Found: fmt.Sprintf("%d, with %s", rf, kafka.Count(brokers, "broker")),
-			Allowed: fmt.Sprintf("a replication factor of at most %d: every replica needs a broker of its own. Kafka answers INVALID_REPLICATION_FACTOR", brokers),
-		}
+	if err := labs.CheckReplicas(rf, brokers); err != nil {
+		return nil, err
 	}
 	config, err := producerConfig(v)
 	if err != nil {
@@ -121,20 +118,9 @@ func spec(v labs.Values) (*engine.Spec, error) {
 		Group:      engine.GroupSpec{Name: group, Consumers: v.Int("consumers"), Assignor: "range", Config: engine.DefaultConsumerConfig(topic)},
 	}
 	if v.Text("placement") == inOrder {
-		s.Topic.Replicas = placeInOrder(v.Int("partitions"), rf, brokers)
+		s.Topic.Replicas = labs.PlaceInOrder(v.Int("partitions"), rf, brokers)
 	}
 	return s, nil
-}
-
-// placeInOrder gives partition p the brokers p+1, p+2, … and, after the last, 1 again.
-func placeInOrder(partitions, rf, brokers int) [][]kafka.BrokerID {
-	list := make([][]kafka.BrokerID, partitions)
-	for p := range list {
-		for i := range rf {
-			list[p] = append(list[p], kafka.BrokerID((p+i)%brokers+1))
-		}
-	}
-	return list
 }
 
 // producerConfig gives the producer's settings as they were chosen. The error is one for which Kafka's producer does
@@ -142,7 +128,7 @@ func placeInOrder(partitions, rf, brokers int) [][]kafka.BrokerID {
 func producerConfig(v labs.Values) (engine.ProducerConfig, error) {
 	c := engine.DefaultProducerConfig(topic)
 	c.Keyless = "round-robin"
-	c.Acks = acksNumber(v.Text("acks"))
+	c.Acks = labs.AcksNumber(v.Text("acks"))
 	c.EnableIdempotence = map[string]engine.Idempotence{unset: engine.IdempotenceUnset, yes: engine.IdempotenceOn, no: engine.IdempotenceOff}[v.Text("idempotence")]
 	c.Retries, c.MaxInFlight = v.Int("retries"), v.Int("in-flight")
 	c.RequestTimeout, c.DeliveryTimeout = kafka.Millis(v.Int("request-timeout")), kafka.Millis(v.Int("delivery-timeout"))
@@ -162,15 +148,6 @@ func producerConfig(v labs.Values) (engine.ProducerConfig, error) {
 
 // mostInFlight is how many requests an idempotent producer may have in flight.
 const mostInFlight = 5
-
-// acksNumber gives acks as the producer has it.
-func acksNumber(text string) int16 {
-	n, err := strconv.ParseInt(text, 10, 16)
-	if err != nil {
-		return -1 // all
-	}
-	return int16(n)
-}
 
 // build draws the frame.
 func build(f labs.Frame, p *view.Page) {

@@ -92,6 +92,11 @@ func newLayout(f labs.Frame) *layout {
 	return l
 }
 
+// account is the ledger as labs draw it.
+func (l *layout) account() labs.Ledger {
+	return labs.Ledger{Frame: l.Frame, Report: l.report, Acks: l.config.Acks}
+}
+
 // choosePartitions decides which partitions are drawn, and how much of their logs.
 func (l *layout) choosePartitions() {
 	n, rf := len(l.View.Partitions), l.Address.Values.Int("rf")

@@ -43,7 +43,7 @@ func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure)
 		o.lost = l.onNoDisk(p, slices.Concat(look.ISR, look.ELR, p.LastKnownELR), id, how)
 	case o.leader != engine.NoLeader && o.leader != p.Leader:
 		if r, ok := replicaOn(p, o.leader); ok {
-			o.lost = missing(l.promised(p), segmentsOf(r), l.arriving(p, o.leader))
+			o.lost = missing(l.promised(p), labs.SegmentsOf(r), l.arriving(p, o.leader))
 		}
 	}
 	return o
@@ -55,7 +55,7 @@ func (l *layout) onNoDisk(p engine.PartitionView, ids []kafka.BrokerID, fails ka
 	lost := l.promised(p)
 	for _, id := range ids {
 		r, _ := replicaOn(p, id)
-		segments := segmentsOf(r)
+		segments := labs.SegmentsOf(r)
 		if id == fails && how == losesPower {
 			kept, _ := l.Cluster.AfterPowerLoss(id, p.TopicPartition)
 			segments = kept.Segments

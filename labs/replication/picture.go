@@ -19,7 +19,7 @@ func (l *layout) picture() view.Picture {
 		Title: fmt.Sprintf("Topic %s, %s, replication factor %s; min.insync.replicas %d; %s", topic,
 			kafka.Count(len(l.View.Partitions), "partition"), v.Text("rf"), l.minISR(), kafka.Count(len(l.View.Brokers), "broker")),
 		Path: l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
-		Cluster: l.cluster(), Ledger: l.ledger(), Tables: l.tables(), Legend: l.legend(),
+		Cluster: l.cluster(), Ledger: l.account().Counts(), Tables: l.tables(), Legend: l.legend(),
 	}
 	for first := 0; len(l.View.Partitions) > l.shown && first < len(l.View.Partitions); first += l.shown {
 		last := min(first+l.shown, len(l.View.Partitions)) - 1
@@ -133,7 +133,7 @@ func (l *layout) placeWidth() int {
 
 // fill draws the cells and flags of a replica's log from an offset on.
 func (l *layout) fill(s *view.Strip, p engine.PartitionView, r engine.ReplicaView, first kafka.Offset) {
-	for _, rec := range labs.RecordsFrom(segmentsOf(r), first, l.columns) {
+	for _, rec := range labs.RecordsFrom(labs.SegmentsOf(r), first, l.columns) {
 		s.Cells = append(s.Cells, l.cell(p, r.Broker, rec))
 	}
 	for _, rec := range goneRecords(l.gone[at{r.Broker, p.Partition}], max(first, r.LogEndOffset), first+kafka.Offset(l.columns)) {
@@ -158,17 +158,6 @@ func (l *layout) fill(s *view.Strip, p engine.PartitionView, r engine.ReplicaVie
 	if p.Leader == r.Broker || p.Leader == engine.NoLeader && p.Replicas[0].Broker == r.Broker {
 		labs.Shift(l.Address, s, p.TopicPartition, 0, first+kafka.Offset(l.columns), longest(p))
 	}
-}
-
-// segmentsOf gives a replica's segments, from its disk where its broker is down.
-func segmentsOf(r engine.ReplicaView) []storage.Segment {
-	switch {
-	case r.Online:
-		return r.Replica.Segments
-	case r.OnDisk != nil:
-		return r.OnDisk.Segments
-	}
-	return nil
 }
 
 // goneRecords reads the records from an offset on and below another out of batches that were cut off.

@@ -75,11 +75,11 @@ func (l *layout) whyTwice() string {
 func (l *layout) namesOf(list []engine.LedgerEntry) string {
 	var names []string
 	for i, e := range list {
-		if i == recordsListed {
+		if i == labs.RecordsListed {
 			names = append(names, fmt.Sprintf("%d more", len(list)-i))
 			break
 		}
-		names = append(names, l.entryName(e))
+		names = append(names, l.account().EntryName(e))
 	}
 	return strings.Join(names, ", ")
 }

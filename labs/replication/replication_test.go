@@ -383,7 +383,7 @@ func checkFork(t *testing.T, query string, l *layout, tp kafka.TopicPartition, i
 	}
 	leader, _ := replicaOn(p, p.Leader)
 	for _, promise := range l.promised(l.View.Partitions[tp.Partition]) {
-		found := labs.RecordsFrom(segmentsOf(leader), promise.offset, 1)
+		found := labs.RecordsFrom(labs.SegmentsOf(leader), promise.offset, 1)
 		if len(found) == 0 || found[0].Offset != promise.offset || string(found[0].Value) != string(promise.value) {
 			lost++
 		}

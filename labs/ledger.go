@@ -1,4 +1,4 @@
-package replication
+package labs
 
 import (
 	"fmt"
@@ -6,16 +6,22 @@ import (
 	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
-	"loglab/labs"
 	"loglab/labs/view"
 )
 
-// recordsListed is how many records one number of the ledger names.
-const recordsListed = 4
+// RecordsListed is how many records one number of the ledger names.
+const RecordsListed = 4
 
-// ledger draws the account of the observer outside the cluster.
-func (l *layout) ledger() []view.Count {
-	r := &l.report
+// Ledger is the account of the observer outside the cluster, as it is drawn.
+type Ledger struct {
+	Frame
+	Report engine.LedgerReport
+	Acks   int16 // of the producers; -1 is all
+}
+
+// Counts draws the account.
+func (l Ledger) Counts() []view.Count {
+	r := &l.Report
 	list := []view.Count{
 		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "by the producer’s application"},
 		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: l.acknowledgedText()},
@@ -38,8 +44,8 @@ func (l *layout) ledger() []view.Count {
 	return list
 }
 
-func (l *layout) acknowledgedText() string {
-	if l.config.Acks == 0 {
+func (l Ledger) acknowledgedText() string {
+	if l.Acks == 0 {
 		return "acks = 0: none is"
 	}
 	return "the producer was told that they are written"
@@ -47,16 +53,16 @@ func (l *layout) acknowledgedText() string {
 
 // recordCount is a number of records that should be 0, with the records; event gives the Seq of what says so, 0 for
 // none.
-func (l *layout) recordCount(name, text string, list []engine.LedgerEntry, event func(engine.LedgerEntry) uint64) view.Count {
+func (l Ledger) recordCount(name, text string, list []engine.LedgerEntry, event func(engine.LedgerEntry) uint64) view.Count {
 	c := view.Count{Name: name, Number: kafka.Thousands(len(list)), Text: text, Warn: len(list) > 0}
 	for i, e := range list {
-		if i == recordsListed {
+		if i == RecordsListed {
 			c.More = fmt.Sprintf("and %s more", kafka.Thousands(len(list)-i))
 			break
 		}
-		link := view.Link{Text: l.entryName(e)}
+		link := view.Link{Text: l.EntryName(e)}
 		if seq := event(e); seq != 0 {
-			link = labs.Replace(fmt.Sprintf("entry-%s-%d", name, e.Record), link.Text, l.Address.WithWhy(seq))
+			link = Replace(fmt.Sprintf("entry-%s-%d", name, e.Record), link.Text, l.Address.WithWhy(seq))
 			link.Label = link.Text + ": why?"
 		}
 		c.Records = append(c.Records, link)
@@ -64,11 +70,11 @@ func (l *layout) recordCount(name, text string, list []engine.LedgerEntry, event
 	return c
 }
 
-// entryName names a record of the ledger: "event 12 (orders-0 at 11)".
-func (l *layout) entryName(e engine.LedgerEntry) string {
+// EntryName names a record of the ledger: "event 12 (orders-0 at 11)".
+func (l Ledger) EntryName(e engine.LedgerEntry) string {
 	name := "record " + fmt.Sprint(e.Record)
 	if e.Value != nil && *e.Value != "" {
-		name = labs.Narrow(*e.Value, 24)
+		name = Narrow(*e.Value, 24)
 	}
 	switch {
 	case len(e.Offsets) > 0:
@@ -97,7 +103,7 @@ func listed(offsets []kafka.Offset) string {
 
 // lossOf gives the event by which a record was lost: the first election after its acknowledgement of a leader whose log
 // ends at or below its offset.
-func (l *layout) lossOf(e engine.LedgerEntry) uint64 {
+func (l Ledger) lossOf(e engine.LedgerEntry) uint64 {
 	j := l.Cluster.Journal()
 	var elected, acknowledged uint64
 	for _, o := range l.Cluster.Source().Outcomes().From(0) {
@@ -119,7 +125,7 @@ func (l *layout) lossOf(e engine.LedgerEntry) uint64 {
 }
 
 // appendOf gives the event before an acknowledgement with which a leader appended the record.
-func (l *layout) appendOf(e engine.LedgerEntry, acknowledged uint64) (seq uint64) {
+func (l Ledger) appendOf(e engine.LedgerEntry, acknowledged uint64) (seq uint64) {
 	for event := range l.Cluster.Journal().All() {
 		if event.Seq >= acknowledged {
 			return seq
@@ -132,12 +138,12 @@ func (l *layout) appendOf(e engine.LedgerEntry, acknowledged uint64) (seq uint64
 }
 
 // secondAppendOf gives the event with which a duplicated record was written again.
-func (l *layout) secondAppendOf(e engine.LedgerEntry) uint64 {
+func (l Ledger) secondAppendOf(e engine.LedgerEntry) uint64 {
 	return l.lastAppendAt(e.TopicPartition, e.Offsets[min(1, len(e.Offsets)-1)])
 }
 
 // firstAppendOf gives the event with which a record was written.
-func (l *layout) firstAppendOf(e engine.LedgerEntry) uint64 {
+func (l Ledger) firstAppendOf(e engine.LedgerEntry) uint64 {
 	if len(e.Offsets) == 0 {
 		return 0
 	}
@@ -145,7 +151,7 @@ func (l *layout) firstAppendOf(e engine.LedgerEntry) uint64 {
 }
 
 // lastAppendAt gives the event with which a leader wrote an offset last.
-func (l *layout) lastAppendAt(tp kafka.TopicPartition, offset kafka.Offset) uint64 {
+func (l Ledger) lastAppendAt(tp kafka.TopicPartition, offset kafka.Offset) uint64 {
 	for e := range l.Cluster.Journal().Backward() {
 		if b, ok := e.Body.(journal.BatchAppended); ok && b.TopicPartition == tp && offset >= b.BaseOffset && offset <= b.LastOffset {
 			return e.Seq

@@ -1,0 +1,68 @@
+package labs
+
+import (
+	"fmt"
+	"strconv"
+
+	"loglab/engine"
+	"loglab/engine/command"
+	"loglab/engine/kafka"
+)
+
+// AcksNumber gives the text of acks as the producer has it: -1 is all.
+func AcksNumber(text string) int16 {
+	n, err := strconv.ParseInt(text, 10, 16)
+	if err != nil {
+		return -1 // all
+	}
+	return int16(n)
+}
+
+// PlaceInOrder gives partition p the brokers p+1, p+2, … and, after the last, 1 again.
+func PlaceInOrder(partitions, rf, brokers int) [][]kafka.BrokerID {
+	list := make([][]kafka.BrokerID, partitions)
+	for p := range list {
+		for i := range rf {
+			list[p] = append(list[p], kafka.BrokerID((p+i)%brokers+1))
+		}
+	}
+	return list
+}
+
+// CheckReplicas refuses a replication factor, the setting rf, that is greater than the number of brokers.
+func CheckReplicas(rf, brokers int) error {
+	if rf <= brokers {
+		return nil
+	}
+	return &AddressError{
+		Param: "rf", Found: fmt.Sprintf("%d, with %s", rf, kafka.Count(brokers, "broker")),
+		Allowed: fmt.Sprintf("a replication factor of at most %d: every replica needs a broker of its own. Kafka answers INVALID_REPLICATION_FACTOR", brokers),
+	}
+}
+
+// States of a transactional producer, in Kafka's words.
+const (
+	readyToBegin  = "READY"
+	InTransaction = "IN_TRANSACTION"
+	abortable     = "ABORTABLE_ERROR"
+)
+
+// TransactionActions are the commands for the transaction of a producer in its state, if it has a transactional.id. By
+// hand says that its application begins none by itself.
+func TransactionActions(add func(id, text string, cmd command.Command, warn bool), p *engine.ProducerView, byHand bool) {
+	t, id := p.Producer.Transaction, string(p.ID)
+	if t == nil {
+		return
+	}
+	switch string(t.State) {
+	case readyToBegin:
+		if byHand {
+			add("do-begin-"+id, "Begin", command.BeginTransaction{Producer: p.ID}, false)
+		}
+	case InTransaction:
+		add("do-commit-"+id, "Commit", command.CommitTransaction{Producer: p.ID}, false)
+		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+	case abortable:
+		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+	}
+}
