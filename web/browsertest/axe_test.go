@@ -66,10 +66,10 @@ type look struct {
 }
 
 // looks gives those of a window's width: in a wide one the page follows the system, in a narrow one the
-// address asks for the opposite and wins.
+// address asks for the opposite and wins. Light and dark have the same structure, so each is looked at in one width.
 var looks = map[int][]look{
-	1280: {{"light", "light", ""}, {"dark", "dark", ""}, {"projector", "light", "&size=projector"}},
-	320:  {{"light", "dark", "&theme=light"}, {"dark", "light", "&theme=dark"}, {"projector", "dark", "&size=projector"}},
+	1280: {{"light", "light", ""}, {"projector", "light", "&size=projector"}},
+	320:  {{"dark", "light", "&theme=dark"}, {"projector", "dark", "&size=projector"}},
 }
 
 // show opens a state in a look. Only labs have looks of their own; ok is false where this is none.
