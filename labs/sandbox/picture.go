@@ -212,11 +212,14 @@ func holds(g *engine.GroupView, tp kafka.TopicPartition, o kafka.Offset) bool {
 	})
 }
 
-// uncommitted counts what a group has processed of a partition from its committed offset on: a crash before the commit
-// arrives repeats it.
+// uncommitted counts what a group has processed of a partition from its committed offset on, up to the position of who
+// reads it: what lies behind that, after a replay, is read again in any case.
 func uncommitted(g *engine.GroupView, p *part) (n int, last kafka.Offset) {
-	fates := fatesOf(g, p.TopicPartition)
-	for o := max(offsetOf(g, p.TopicPartition).Committed, p.Log.LogStartOffset); o < p.Log.LogEndOffset; o++ {
+	fates, at, end := fatesOf(g, p.TopicPartition), offsetOf(g, p.TopicPartition), p.Log.LogEndOffset
+	if at.Position >= 0 {
+		end = min(end, at.Position)
+	}
+	for o := max(at.Committed, p.Log.LogStartOffset); o < end; o++ {
 		if fates.At(o).Processed > 0 {
 			n, last = n+1, o
 		}

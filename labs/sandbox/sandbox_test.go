@@ -118,7 +118,19 @@ func TestOtherRuns(t *testing.T) {
 // What is committed before it is processed can be passed over.
 func TestCommitBefore(t *testing.T) {
 	_, p := frame(t, "tick-ms=1000&partitions=1&members=1&work=500&every=200&commit=before&do=4:crash+billing-1&do=5:start+billing-1&t=20")
-	if text := labtest.Reading(p); !strings.Contains(text, "committed and never processed: nobody reads") {
+	if text := labtest.Reading(p); !strings.Contains(text, "committed and never processed: who begins at the committed offset passes over") {
+		t.Error(text)
+	}
+}
+
+// What was processed before a replay is read again in any case; what a crashed member has not committed, by who takes over.
+func TestToRepeat(t *testing.T) {
+	_, p := frame(t, "tick-ms=1000&partitions=1&members=1&every=500&do=8:stop-sending+p0&do=12:replay+billing+from+earliest&t=12")
+	if text := labtest.Reading(p); strings.Contains(text, "a crash before") {
+		t.Error(text)
+	}
+	_, p = frame(t, "tick-ms=1000&partitions=1&members=1&commit=manual&every=500&do=8:crash+billing-1&t=20")
+	if text := labtest.Reading(p); !strings.Contains(text, "processed and not committed, and nobody reads there: who takes over repeats them.") {
 		t.Error(text)
 	}
 }
