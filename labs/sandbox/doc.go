@@ -4,8 +4,8 @@
 //
 // Simplified: every message takes 100 ms. In a data centre it takes less than a millisecond; the time-outs are Kafka's.
 //
-// Simplified: session.timeout.ms is 6,000 and heartbeat.interval.ms 2,000, so that a crash is noticed soon; Kafka's
-// defaults are 45,000 and 3,000. group.initial.rebalance.delay.ms is 0 instead of 3,000.
+// Simplified: with the classic protocol session.timeout.ms is 6,000 and heartbeat.interval.ms 2,000, so that a crash is
+// noticed soon; Kafka's defaults are 45,000 and 3,000. group.initial.rebalance.delay.ms is 0 instead of 3,000.
 //
 // Simplified: auto.offset.reset is earliest at the start; Kafka's default is latest.
 //

@@ -72,15 +72,31 @@ func (l *layout) strip(p *part) view.Strip {
 	if !p.served {
 		s.Empty, s.Lag = "nobody serves its log now", "cannot be read"
 	}
-	next, last := kafka.NoOffset, kafka.Offset(s.First)
+	next := kafka.NoOffset
 	for _, rec := range l.inSight(p) {
 		s.Cells = append(s.Cells, l.cell(p, rec, next))
 		next = rec.Offset + 1
-		last = next
 	}
 	s.Gaps, s.Flags = l.gaps(p), l.flags(p)
-	labs.Shift(l.Address, &s, p.TopicPartition, p.Log.LogStartOffset, last, p.Log.LogEndOffset)
+	l.shift(&s, p)
 	return s
+}
+
+// shift adds the controls that move the window. They count records, which in a cleaned log are fewer than offsets.
+func (l *layout) shift(s *view.Strip, p *part) {
+	link := func(id string, n int, text string, to int) *view.Link {
+		at := labs.Target{Kind: labs.RecordTarget, Partition: p.TopicPartition, Number: int64(p.all[to].Offset)}
+		open := labs.Open(l.Address, id+s.Name, fmt.Sprintf("%d %s", n, text), at)
+		open.Label = fmt.Sprintf("%s records of %s", open.Text, s.Name)
+		return &open
+	}
+	half, end := l.columns/2, p.from+len(s.Cells)
+	if p.from > 0 {
+		s.Before = link("before-", p.from, "earlier", max(p.from-half, 0))
+	}
+	if left := len(p.all) - end; left > 0 {
+		s.After = link("after-", left, "later", min(end+half, len(p.all)-1))
+	}
 }
 
 // leaderText says who leads a partition, and who is in sync.
