@@ -23,7 +23,7 @@ type Ledger struct {
 func (l Ledger) Counts() []view.Count {
 	r := &l.Report
 	list := []view.Count{
-		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "by the producer’s application"},
+		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "by the " + Verb(len(l.View.Producers), "producer’s application", "producers’ applications")},
 		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: l.acknowledgedText()},
 		{Name: "Visible", Number: kafka.Thousands(r.Visible), Text: "consumers can read them now"},
 		{Name: "On their way", Number: kafka.Thousands(r.Waiting), Text: "the producer does not know yet"},

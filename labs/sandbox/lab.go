@@ -23,7 +23,7 @@ func Lab() *labs.Lab {
 		Name:     "sandbox",
 		Title:    "Sandbox",
 		Goal:     "See how brokers, producers, transactions, groups, retention and compaction act on the same log.",
-		Summary:  "Everything of the other labs in one place: one topic, up to five brokers, three producers and two groups, and every command on all of them.",
+		Summary:  "What the other labs show one by one, in one place: one topic, up to five brokers, three producers and two groups, and every command on all of them.",
 		Horizon:  60,
 		Settings: allSettings(),
 		Packages: []string{

@@ -72,15 +72,31 @@ func (l *layout) strip(p *part) view.Strip {
 	if !p.served {
 		s.Empty, s.Lag = "nobody serves its log now", "cannot be read"
 	}
-	next, last := kafka.NoOffset, kafka.Offset(s.First)
+	next := kafka.NoOffset
 	for _, rec := range l.inSight(p) {
 		s.Cells = append(s.Cells, l.cell(p, rec, next))
 		next = rec.Offset + 1
-		last = next
 	}
 	s.Gaps, s.Flags = l.gaps(p), l.flags(p)
-	labs.Shift(l.Address, &s, p.TopicPartition, p.Log.LogStartOffset, last, p.Log.LogEndOffset)
+	l.shift(&s, p)
 	return s
+}
+
+// shift adds the controls that move the window. They count records, which in a cleaned log are fewer than offsets.
+func (l *layout) shift(s *view.Strip, p *part) {
+	link := func(id string, n int, text string, to int) *view.Link {
+		at := labs.Target{Kind: labs.RecordTarget, Partition: p.TopicPartition, Number: int64(p.all[to].Offset)}
+		open := labs.Open(l.Address, id+s.Name, fmt.Sprintf("%d %s", n, text), at)
+		open.Label = fmt.Sprintf("%s records of %s", open.Text, s.Name)
+		return &open
+	}
+	half, end := l.columns/2, p.from+len(s.Cells)
+	if p.from > 0 {
+		s.Before = link("before-", p.from, "earlier", max(p.from-half, 0))
+	}
+	if left := len(p.all) - end; left > 0 {
+		s.After = link("after-", left, "later", min(end+half, len(p.all)-1))
+	}
 }
 
 // leaderText says who leads a partition, and who is in sync.
@@ -212,11 +228,14 @@ func holds(g *engine.GroupView, tp kafka.TopicPartition, o kafka.Offset) bool {
 	})
 }
 
-// uncommitted counts what a group has processed of a partition from its committed offset on: a crash before the commit
-// arrives repeats it.
+// uncommitted counts what a group has processed of a partition from its committed offset on, up to the position of who
+// reads it: what lies behind that, after a replay, is read again in any case.
 func uncommitted(g *engine.GroupView, p *part) (n int, last kafka.Offset) {
-	fates := fatesOf(g, p.TopicPartition)
-	for o := max(offsetOf(g, p.TopicPartition).Committed, p.Log.LogStartOffset); o < p.Log.LogEndOffset; o++ {
+	fates, at, end := fatesOf(g, p.TopicPartition), offsetOf(g, p.TopicPartition), p.Log.LogEndOffset
+	if at.Position >= 0 {
+		end = min(end, at.Position)
+	}
+	for o := max(at.Committed, p.Log.LogStartOffset); o < end; o++ {
 		if fates.At(o).Processed > 0 {
 			n, last = n+1, o
 		}

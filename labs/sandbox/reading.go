@@ -213,11 +213,14 @@ func (l *layout) readGroup(g *engine.GroupView) view.Paragraph {
 
 // readAgain says what a crash would repeat, and what was repeated and passed over.
 func (l *layout) readAgain(g *engine.GroupView) view.Paragraph {
-	pending, twice, passed := 0, 0, 0
+	pending, left, twice, passed := 0, 0, 0, 0
 	for i := range l.parts {
 		p := &l.parts[i]
-		n, _ := uncommitted(g, p)
-		pending += n
+		if n, _ := uncommitted(g, p); offsetOf(g, p.TopicPartition).Owner == "" {
+			left += n
+		} else {
+			pending += n
+		}
 		fates := fatesOf(g, p.TopicPartition)
 		for _, rec := range p.all {
 			if fates.At(rec.Offset).Processed > 1 {
@@ -229,15 +232,15 @@ func (l *layout) readAgain(g *engine.GroupView) view.Paragraph {
 		}
 	}
 	var parts []string
-	if passed > 0 {
-		parts = append(parts, fmt.Sprintf("%s committed and never processed: nobody reads %s again.", labs.Verb(passed, "1 record is", fmt.Sprintf("%d records are", passed)), labs.Verb(passed, "it", "them")))
+	add := func(n int, one, many, format string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf(format, kafka.Count(n, "record")+" "+labs.Verb(n, one, many), labs.Verb(n, "it", "them")))
+		}
 	}
-	if twice > 0 {
-		parts = append(parts, fmt.Sprintf("%s processed more than once.", labs.Verb(twice, "1 record was", fmt.Sprintf("%d records were", twice))))
-	}
-	if pending > 0 {
-		parts = append(parts, fmt.Sprintf("%s processed and not committed: a crash before the commit arrives repeats %s.", labs.Verb(pending, "1 record is", fmt.Sprintf("%d records are", pending)), labs.Verb(pending, "it", "them")))
-	}
+	add(passed, "is", "are", "%s committed and never processed: who begins at the committed offset passes over %s.")
+	add(twice, "was", "were", "%[1]s processed more than once.")
+	add(left, "is", "are", "%s processed and not committed, and nobody reads there: who takes over repeats %s.")
+	add(pending, "is", "are", "%s processed and not committed: a crash before the commit arrives repeats %s.")
 	if len(parts) == 0 {
 		return nil
 	}

@@ -22,6 +22,6 @@ func readyRuns() []labs.Ready {
 		{Title: "A crash after processing, before the commit", Query: "tick-ms=1000&work=500&every=500&do=8:crash+billing-1+before+commit&t=20", Text: "Who takes over begins at the committed offset: some records are processed twice."},
 		{Title: "A member more than there are partitions", Query: "tick-ms=1000&protocol=consumer&members=3&off=1&every=500&do=8:start+billing-3&t=20", Text: "The coordinator takes it into its group and has no partition for it: it is idle."},
 		{Title: "Records deleted before a group has read them", Query: "tick-ms=1000&partitions=1&members=1&every=500&do=8:crash+billing-1&do=12:delete-records+orders-0+@20&do=13:start+billing-1&t=16", Text: "Its committed offset is below the start of the log: auto.offset.reset decides where it goes on."},
-		{Title: "A cleaning", Query: "tick-ms=1000&partitions=1&policy=compact&segment-bytes=300&every=500&do=12:run-cleaner+b1&t=12", Text: "Of each key the last record stays, but for the active segment; offsets stay as they were."},
+		{Title: "A cleaning", Query: "tick-ms=1000&partitions=1&policy=compact&segment-bytes=300&every=500&do=12:run-cleaner+b1&t=12", Text: "Of each key the last record before the active segment stays, and those in it; offsets stay as they were."},
 	}
 }

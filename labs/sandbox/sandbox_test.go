@@ -79,7 +79,7 @@ func TestReadyMadeRuns(t *testing.T) {
 		"Records deleted before a group has read them": {
 			says: []string{"below the start of the log: orders-0 (committed 15, start 20). Who begins there is out of range, and auto.offset.reset = earliest decides", "logs begin later: orders-0 at 20."},
 		},
-		"A cleaning": {says: []string{"offsets without a record: 15 in orders-0."}},
+		"A cleaning": {cells: "d3 e3 f3 a4 b4 c4 d4 e4? f4…", says: []string{"offsets without a record: 15 in orders-0."}},
 	}
 	for _, r := range Lab().Ready {
 		want, ok := wants[r.Title]
@@ -118,7 +118,36 @@ func TestOtherRuns(t *testing.T) {
 // What is committed before it is processed can be passed over.
 func TestCommitBefore(t *testing.T) {
 	_, p := frame(t, "tick-ms=1000&partitions=1&members=1&work=500&every=200&commit=before&do=4:crash+billing-1&do=5:start+billing-1&t=20")
-	if text := labtest.Reading(p); !strings.Contains(text, "committed and never processed: nobody reads") {
+	if text := labtest.Reading(p); !strings.Contains(text, "committed and never processed: who begins at the committed offset passes over") {
+		t.Error(text)
+	}
+}
+
+// The controls beside a strip count records and open one.
+func TestShift(t *testing.T) {
+	for query, want := range map[string]string{
+		"tick-ms=1000&partitions=1&policy=compact&segment-bytes=300&every=500&do=12:run-cleaner+b1&t=12": "",
+		"tick-ms=1000&partitions=1&every=500&t=12":                                                       "15 earlier",
+	} {
+		_, p := frame(t, query)
+		got := ""
+		if before := p.Picture.Strips[0].Before; before != nil {
+			got = before.Text
+		}
+		if got != want {
+			t.Errorf("%s: %q is offered, want %q", query, got, want)
+		}
+	}
+}
+
+// What was processed before a replay is read again in any case; what a crashed member has not committed, by who takes over.
+func TestToRepeat(t *testing.T) {
+	_, p := frame(t, "tick-ms=1000&partitions=1&members=1&every=500&do=8:stop-sending+p0&do=12:replay+billing+from+earliest&t=12")
+	if text := labtest.Reading(p); strings.Contains(text, "a crash before") {
+		t.Error(text)
+	}
+	_, p = frame(t, "tick-ms=1000&partitions=1&members=1&commit=manual&every=500&do=8:crash+billing-1&t=20")
+	if text := labtest.Reading(p); !strings.Contains(text, "processed and not committed, and nobody reads there: who takes over repeats them.") {
 		t.Error(text)
 	}
 }
