@@ -43,7 +43,7 @@ generate: ## templates, browser bundle, table of simplifications
 
 .PHONY: test
 test: browser generate vet short-fuzz ## everything that must hold: vet, format, short fuzz runs, all Go and browser tests
-	go test -timeout 17m -json ./... | go run ./tools/testsummary # a slow machine takes 11 minutes in web/browsertest alone
+	go test -timeout 25m -json ./... | go run ./tools/testsummary # a slow machine takes 15 minutes in web/browsertest alone
 
 .PHONY: race
 race: browser generate ## all Go and browser tests under the race detector (needs a C compiler)
