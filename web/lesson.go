@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
@@ -74,7 +75,7 @@ func (s *Site) lessonScenarios(l *lesson.Lesson) (ways []page.Way) {
 	add := func(wanted func(*scenario.Scenario) bool) {
 		for _, told := range list {
 			way := page.Way{Href: labs.StartStory(told.Story, labs.Pages).String(), Text: told.Title}
-			if wanted(told) && !has(ways, way) {
+			if wanted(told) && !slices.Contains(ways, way) {
 				ways = append(ways, way)
 			}
 		}
@@ -84,15 +85,6 @@ func (s *Site) lessonScenarios(l *lesson.Lesson) (ways []page.Way) {
 	}
 	add(func(told *scenario.Scenario) bool { return told.Lesson == l.Slug })
 	return ways
-}
-
-func has(ways []page.Way, way page.Way) bool {
-	for _, one := range ways {
-		if one == way {
-			return true
-		}
-	}
-	return false
 }
 
 // lessonPath gives the place of a lesson in the path, and those before and behind it; zero: there is none.

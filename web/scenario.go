@@ -46,9 +46,8 @@ func shippedScenarios(fsys fs.FS, known scenario.Known, log *slog.Logger) []*sce
 // AddScenarios serves those of a directory too, and looks at it again while it serves. It fails if there is no such
 // directory. It is called before Serve.
 func (s *Site) AddScenarios(dir string) error {
-	known := knownToScenarios(s.glossary)
 	shipped, _ := s.scenarios.All()
-	library, err := scenario.NewLibrary(shipped, dir, known, s.log)
+	library, err := scenario.NewLibrary(shipped, dir, s.known, s.log)
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func (s *Site) saveScenario(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	text, err := scenario.Save(address, knownToScenarios(s.glossary))
+	text, err := scenario.Save(address, s.known)
 	var problems scenario.Problems
 	switch {
 	case errors.As(err, &problems):

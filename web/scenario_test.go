@@ -155,7 +155,7 @@ func TestWrongShippedScenario(t *testing.T) {
 		"scenarios/third.yaml": {Data: []byte(strings.Replace(good, "storage", "stores", 1))},
 	}
 	var log strings.Builder
-	list := shippedScenarios(files, knownToScenarios(newSite(t).glossary), slog.New(slog.NewTextHandler(&log, nil)))
+	list := shippedScenarios(files, newSite(t).known, slog.New(slog.NewTextHandler(&log, nil)))
 	if len(list) != 1 || list[0].Name != "next" {
 		t.Errorf("%d scenarios are served, want next alone", len(list))
 	}

@@ -25,6 +25,7 @@ const cacheBytes = 256 << 20
 type Site struct {
 	runs      *labs.Runs
 	glossary  lesson.Glossary
+	known     scenario.Known // what a scenario can refer to
 	scenarios *scenario.Library
 	lessons   lesson.Lessons
 	files     *static.Files
@@ -66,6 +67,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	s := &Site{
 		runs:      labs.NewRuns(cacheBytes),
 		glossary:  glossary,
+		known:     known,
 		scenarios: scenarios,
 		lessons:   lessons,
 		files:     files,

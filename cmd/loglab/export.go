@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"loglab/labs/scenario"
 	"loglab/web/export"
 )
 
@@ -38,22 +36,6 @@ func (c *exportCmd) Run(std *stdio) error {
 	}
 	fmt.Fprintf(std.Out, "%s: %d files, open %s\n", c.Out, len(files), filepath.Join(c.Out, "index.html"))
 	return nil
-}
-
-// namedScenario reads a scenario by its name or its file.
-func namedScenario(text string) (*scenario.Scenario, error) {
-	known, err := knownToScenarios()
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasSuffix(text, ".yaml") {
-		return shippedScenario(text, known)
-	}
-	source, err := os.ReadFile(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %v", text, errors.Unwrap(err))
-	}
-	return scenario.Parse(text, source, known)
 }
 
 // zipName is the zip beside the folder.

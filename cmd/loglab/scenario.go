@@ -79,20 +79,11 @@ func parseScenario(text string, heads labs.Heads) (a labs.Address, is bool, err 
 	if !isFile && (!isName || at < 0 && strings.Contains(before, "/")) {
 		return a, false, nil
 	}
-	known, err := knownToScenarios()
-	if err != nil {
-		return a, true, err
-	}
-	var told *scenario.Scenario
 	if isFile {
-		source, err := os.ReadFile(before)
-		if err != nil {
-			return a, true, fmt.Errorf("%s: %v", before, errors.Unwrap(err))
-		}
-		if told, err = scenario.Parse(before, source, known); err != nil {
-			return a, true, err
-		}
-	} else if told, err = shippedScenario(name, known); err != nil {
+		name = before
+	}
+	told, err := namedScenario(name)
+	if err != nil {
 		return a, true, err
 	}
 	a, err = heads.ParseFrom(labs.StartStory(told.Story, labs.Pages), query)
@@ -100,6 +91,22 @@ func parseScenario(text string, heads labs.Heads) (a labs.Address, is bool, err 
 		a = a.WithTick(told.End)
 	}
 	return a, true, err
+}
+
+// namedScenario reads a scenario by its name or its file.
+func namedScenario(text string) (*scenario.Scenario, error) {
+	known, err := knownToScenarios()
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(text, ".yaml") {
+		return shippedScenario(text, known)
+	}
+	source, err := os.ReadFile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", text, errors.Unwrap(err))
+	}
+	return scenario.Parse(text, source, known)
 }
 
 // shippedScenario gives one of those in the binary.
