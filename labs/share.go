@@ -40,6 +40,16 @@ func CheckReplicas(rf, brokers int) error {
 	}
 }
 
+// Adder adds the control that gives a command; warn marks one that breaks something.
+type Adder func(id, text string, cmd command.Command, warn bool)
+
+// WaitActions are the commands that let time go by.
+func WaitActions(add Adder, spans ...kafka.Millis) {
+	for _, span := range spans {
+		add(fmt.Sprintf("do-wait-%d", span), "Wait "+Span(span), command.Wait{Span: span}, false)
+	}
+}
+
 // States of a transactional producer, in Kafka's words.
 const (
 	readyToBegin  = "READY"
@@ -49,7 +59,7 @@ const (
 
 // TransactionActions are the commands for the transaction of a producer in its state, if it has a transactional.id. By
 // hand says that its application begins none by itself.
-func TransactionActions(add func(id, text string, cmd command.Command, warn bool), p *engine.ProducerView, byHand bool) {
+func TransactionActions(add Adder, p *engine.ProducerView, byHand bool) {
 	t, id := p.Producer.Transaction, string(p.ID)
 	if t == nil {
 		return

@@ -10,9 +10,6 @@ import (
 	"loglab/labs/view"
 )
 
-// adder adds the control that gives a command.
-type adder func(id, text string, cmd command.Command, warn bool)
-
 // actions adds the commands that make sense now.
 func (l *layout) actions(p *view.Page) {
 	add := func(id, text string, cmd command.Command, warn bool) {
@@ -41,17 +38,13 @@ func (l *layout) actions(p *view.Page) {
 	labs.AddActionGroup(p, "Lose the next")
 	l.lossActions(add)
 	labs.AddActionGroup(p, "Time")
-	for _, span := range []struct {
-		name   string
-		millis kafka.Millis
-	}{{"1 s", 1000}, {"10 s", 10_000}, {"60 s", 60_000}} {
-		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
-	}
+	labs.WaitActions(add, 1000, 10_000)
+	add("do-wait-60000", "Wait 60 s", command.Wait{Span: 60_000}, false)
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
 // producerActions are the commands for a producer in its state.
-func (l *layout) producerActions(add adder, p *engine.ProducerView) {
+func (l *layout) producerActions(add labs.Adder, p *engine.ProducerView) {
 	id := string(p.ID)
 	switch {
 	case !p.Alive:
@@ -80,7 +73,7 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 }
 
 // memberActions are the commands for an instance of the application in its state.
-func memberActions(add adder, m *engine.MemberView) {
+func memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	switch {
 	case !m.Alive:
@@ -95,7 +88,7 @@ func memberActions(add adder, m *engine.MemberView) {
 }
 
 // crashActions let an instance crash now, or when it next comes to a point of its loop.
-func (l *layout) crashActions(add adder, m *engine.MemberView) {
+func (l *layout) crashActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	add("do-crash-"+id, "now", command.Crash{Node: n}, true)
 	for _, point := range l.crashPoints() {
@@ -126,7 +119,7 @@ func (l *layout) crashPoints() []command.CrashWhen {
 	return append(list, command.BeforeCommit, command.AfterCommit)
 }
 
-func brokerActions(add adder, b engine.BrokerView) {
+func brokerActions(add labs.Adder, b engine.BrokerView) {
 	id := string(b.Node)
 	if !b.Up() {
 		add("do-start-"+id, "Start", command.Start{Node: b.Node}, false)
@@ -142,7 +135,7 @@ func brokerActions(add adder, b engine.BrokerView) {
 
 // lossActions lose the next request to the leader of what the first producer or instance writes, or the next answer from
 // it. The form for a link has all.
-func (l *layout) lossActions(add adder) {
+func (l *layout) lossActions(add labs.Adder) {
 	lose := func(node kafka.NodeID, c *contents) {
 		b, ok := l.leaderOf(c)
 		if !ok {

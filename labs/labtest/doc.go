@@ -1,5 +1,5 @@
-// Package labtest holds what the tests of several labs share: a run at its tick from a query, and the words of a page's
-// reading. It judges nothing, and only tests import it.
+// Package labtest holds what the tests of several labs share: a run at its tick from a query, the words of a page's
+// reading, and whether strips are drawn within their places. Only tests import it.
 //
 //	f, p := labtest.Replay(t, Lab(), "t=3"), &view.Page{}
 //	build(f, p)

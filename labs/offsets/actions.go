@@ -44,11 +44,8 @@ func (l *layout) actions(p *view.Page) {
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
-// adder adds the control that gives a command.
-type adder func(id, text string, cmd command.Command, warn bool)
-
 // producerActions are the commands for the producer.
-func (l *layout) producerActions(add adder) {
+func (l *layout) producerActions(add labs.Adder) {
 	if p := l.View.Producers[0]; p.Alive && !p.Paused {
 		add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Key: keyName(0), Default: true}, false)
 		if l.Address.Values.Int("rate") > 0 {
@@ -62,7 +59,7 @@ func (l *layout) producerActions(add adder) {
 }
 
 // memberActions are the commands for one consumer in its state.
-func (l *layout) memberActions(add adder, m *engine.MemberView) {
+func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	switch {
 	case !m.Alive:

@@ -21,7 +21,7 @@ func TestRandomRunsAreDrawn(t *testing.T) {
 		query := randomQuery(r) + randomCommands(r)
 		for _, tick := range []int{r.IntN(10), 10 + r.IntN(20), 30 + r.IntN(30)} {
 			l, p := frame(t, withTick(query, tick))
-			checkPicture(t, l, p)
+			labtest.CheckStrips(t, l.Address, p)
 			if len(p.Reading) == 0 || strings.Contains(labtest.Reading(p), "%!") {
 				t.Errorf("%s: the reading is %q", l.Address, labtest.Reading(p))
 			}
@@ -35,25 +35,6 @@ func withTick(query string, tick int) string {
 	at := strings.LastIndex(query, "&t=")
 	end := strings.IndexByte(query[at+1:]+"&", '&')
 	return query[:at] + query[at+1+end:] + fmt.Sprintf("&t=%d", tick)
-}
-
-func checkPicture(t *testing.T, l *layout, p *view.Page) {
-	t.Helper()
-	for _, s := range p.Picture.Strips {
-		if len(s.Cells) > s.Columns {
-			t.Errorf("%s: %s has %d cells in %d places", l.Address, s.ID, len(s.Cells), s.Columns)
-		}
-		for _, g := range s.Gaps {
-			if g.From < 0 || g.From >= g.To || g.To > s.Columns {
-				t.Errorf("%s: %s has a bracket from %d to %d", l.Address, s.ID, g.From, g.To)
-			}
-		}
-		for _, f := range s.Flags {
-			if f.Column < 0 || f.Column > s.Columns {
-				t.Errorf("%s: %s has %q at %d", l.Address, s.ID, f.Text, f.Column)
-			}
-		}
-	}
 }
 
 // openAll opens all that a page's picture offers.

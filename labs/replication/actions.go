@@ -52,20 +52,12 @@ func (l *layout) actions(p *view.Page) {
 	labs.AddActionGroup(p, "Topic "+topic)
 	l.partitionActions(add)
 	labs.AddActionGroup(p, "Time")
-	for _, span := range []struct {
-		name   string
-		millis kafka.Millis
-	}{{"1 s", 1000}, {"10 s", 10_000}, {"45 s", 45_000}} {
-		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
-	}
+	labs.WaitActions(add, 1000, 10_000, 45_000)
 	p.Actions.Forms = append([]view.Form{labs.LinkForm(l.Address, l.nodes())}, p.Actions.Forms...)
 }
 
-// adder adds the control that gives a command.
-type adder func(id, text string, cmd command.Command, warn bool)
-
 // brokerActions are the commands for one broker in its state.
-func brokerActions(add adder, b engine.BrokerView) {
+func brokerActions(add labs.Adder, b engine.BrokerView) {
 	id, n := string(b.Node), b.Node
 	if !up(b) {
 		add("do-start-"+id, "Start "+id, command.Start{Node: n}, false)
@@ -91,7 +83,7 @@ func brokerActions(add adder, b engine.BrokerView) {
 }
 
 // producerActions are the commands for the producer in its state.
-func (l *layout) producerActions(add adder) {
+func (l *layout) producerActions(add labs.Adder) {
 	p := l.View.Producers[0]
 	if !p.Alive {
 		add("do-start-p0", "Start p0", command.Start{Node: p.ID}, false)
@@ -112,7 +104,7 @@ func (l *layout) producerActions(add adder) {
 }
 
 // partitionActions are elections and settings of the topic that can be changed.
-func (l *layout) partitionActions(add adder) {
+func (l *layout) partitionActions(add labs.Adder) {
 	for _, p := range l.drawn() {
 		name := p.TopicPartition.String()
 		switch {

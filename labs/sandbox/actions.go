@@ -14,9 +14,6 @@ import (
 // buttonsFor is how many members have buttons of their own; a form has all.
 const buttonsFor = 4
 
-// adder adds the control that gives a command.
-type adder func(id, text string, cmd command.Command, warn bool)
-
 // actions adds the commands that make sense now.
 func (l *layout) actions(p *view.Page) {
 	add := func(id, text string, cmd command.Command, warn bool) {
@@ -54,17 +51,12 @@ func (l *layout) actions(p *view.Page) {
 		}
 	}
 	labs.AddActionGroup(p, "Time")
-	for _, span := range []struct {
-		name   string
-		millis kafka.Millis
-	}{{"1 s", 1000}, {"10 s", 10_000}, {"5 min", 300_000}} {
-		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
-	}
+	labs.WaitActions(add, 1000, 10_000, 300_000)
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
 // brokerActions are the commands for one broker in its state.
-func brokerActions(add adder, b engine.BrokerView) {
+func brokerActions(add labs.Adder, b engine.BrokerView) {
 	id := string(b.Node)
 	if !b.Up() {
 		add("do-start-"+id, "Start", command.Start{Node: b.Node}, false)
@@ -83,7 +75,7 @@ func brokerActions(add adder, b engine.BrokerView) {
 }
 
 // producerActions are the commands for a producer in its state.
-func (l *layout) producerActions(add adder, p *engine.ProducerView) {
+func (l *layout) producerActions(add labs.Adder, p *engine.ProducerView) {
 	id := string(p.ID)
 	switch {
 	case !p.Alive:
@@ -111,7 +103,7 @@ func (l *layout) producerActions(add adder, p *engine.ProducerView) {
 }
 
 // memberActions are the commands for a member in its state.
-func (l *layout) memberActions(add adder, m *engine.MemberView) {
+func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	switch {
 	case !m.Alive:
@@ -130,7 +122,7 @@ func (l *layout) memberActions(add adder, m *engine.MemberView) {
 }
 
 // topicActions are the commands for the topic, and for what brokers do to its logs by themselves.
-func (l *layout) topicActions(add adder) {
+func (l *layout) topicActions(add labs.Adder) {
 	if n := len(l.parts); n < engine.MaxPartitions {
 		add("do-add-partition", "Add a partition", command.AddPartitions{Topic: topic, Count: n + 1}, true)
 	}

@@ -20,30 +20,11 @@ func TestRandomRunsAreDrawn(t *testing.T) {
 		query := randomQuery(r)
 		for _, tick := range []int{r.IntN(10), 10 + r.IntN(30), 40 + r.IntN(60)} {
 			l, p := frame(t, query+fmt.Sprintf("&t=%d", tick))
-			checkPicture(t, l, p)
+			labtest.CheckStrips(t, l.Address, p)
 			if len(p.Reading) == 0 || strings.Contains(labtest.Reading(p), "%!") {
 				t.Errorf("%s: the reading is %q", l.Address, labtest.Reading(p))
 			}
 			openAll(t, l, p)
-		}
-	}
-}
-
-func checkPicture(t *testing.T, l *layout, p *view.Page) {
-	t.Helper()
-	for _, s := range p.Picture.Strips {
-		if len(s.Cells) > s.Columns {
-			t.Errorf("%s: %s has %d cells in %d places", l.Address, s.ID, len(s.Cells), s.Columns)
-		}
-		for _, g := range s.Gaps {
-			if g.From < 0 || g.From >= g.To || g.To > s.Columns {
-				t.Errorf("%s: %s has a bracket from %d to %d", l.Address, s.ID, g.From, g.To)
-			}
-		}
-		for _, f := range s.Flags {
-			if f.Column < 0 || f.Column > s.Columns {
-				t.Errorf("%s: %s has %q at %d", l.Address, s.ID, f.Text, f.Column)
-			}
 		}
 	}
 }

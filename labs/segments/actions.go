@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"loglab/engine/command"
-	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
 )
@@ -30,20 +29,12 @@ func (l *layout) actions(p *view.Page) {
 		}
 	}
 	labs.AddActionGroup(p, "Time")
-	for _, span := range []struct {
-		name   string
-		millis kafka.Millis
-	}{{"1 min", 60_000}, {"5 min", 300_000}, {"1 h", 3_600_000}} {
-		add(fmt.Sprintf("do-wait-%d", span.millis), "Wait "+span.name, command.Wait{Span: span.millis}, false)
-	}
+	labs.WaitActions(add, 60_000, 300_000, 3_600_000)
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
-// adder adds the control that gives a command.
-type adder func(id, text string, cmd command.Command, warn bool)
-
 // producerActions are the commands for the producer in its state.
-func (l *layout) producerActions(add adder) {
+func (l *layout) producerActions(add labs.Adder) {
 	p := l.View.Producers[0]
 	if !p.Alive || p.Paused {
 		return
@@ -65,7 +56,7 @@ func (l *layout) producerActions(add adder) {
 }
 
 // brokerActions are the commands for the broker in its state.
-func (l *layout) brokerActions(add adder) {
+func (l *layout) brokerActions(add labs.Adder) {
 	switch {
 	case !l.up():
 		add("do-start", "Start b1", command.Start{Node: server}, false)
