@@ -423,7 +423,6 @@ func TestConsumerProtocolStorms(t *testing.T) {
 type storming struct {
 	seat
 	epoch int32
-	next  kafka.Offset
 }
 
 func (s *storming) fork() storming {

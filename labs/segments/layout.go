@@ -151,14 +151,6 @@ func records(b record.Batch, most int) (list []record.Record) {
 // active gives the segment that takes the appends.
 func (l *layout) active() storage.Segment { return l.log.Segments[len(l.log.Segments)-1] }
 
-// cleanEnd is where the part of the log ends that was cleaned, exclusive.
-func (l *layout) cleanEnd() kafka.Offset {
-	if !l.open || l.upkeep.CleanedTo == kafka.NoOffset {
-		return l.log.LogStartOffset
-	}
-	return l.upkeep.CleanedTo
-}
-
 // eventWord begins the value of a record that the producer made up.
 const eventWord = "event "
 
