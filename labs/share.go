@@ -3,6 +3,7 @@ package labs
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -74,5 +75,49 @@ func TransactionActions(add Adder, p *engine.ProducerView, byHand bool) {
 		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
 	case abortable:
 		add("do-abort-"+id, "Abort", command.AbortTransaction{Producer: p.ID}, true)
+	}
+}
+
+// BrokerName names a broker's node: "b1".
+func BrokerName(id kafka.BrokerID) string { return fmt.Sprintf("b%d", id) }
+
+// BrokerNames names brokers: "b1, b2".
+func BrokerNames(ids []kafka.BrokerID) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = BrokerName(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Nodes lists all nodes that have links.
+func Nodes(v engine.View) (list []kafka.NodeID) {
+	for _, b := range v.Brokers {
+		list = append(list, b.Node)
+	}
+	list = append(list, v.Controller.Node)
+	for _, p := range v.Producers {
+		list = append(list, p.ID)
+	}
+	for _, g := range v.Groups {
+		for _, m := range g.Members {
+			list = append(list, kafka.NodeID(m.ID))
+		}
+	}
+	return list
+}
+
+// HoleText says in short which offsets from next up to an offset have no record; empty: all have.
+func HoleText(next, offset kafka.Offset) string {
+	switch n := offset - next; {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return "·"
+	default:
+		return fmt.Sprintf("·%d·", n)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/command"
-	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
 )
@@ -53,7 +52,7 @@ func (l *layout) actions(p *view.Page) {
 	l.partitionActions(add)
 	labs.AddActionGroup(p, "Time")
 	labs.WaitActions(add, 1000, 10_000, 45_000)
-	p.Actions.Forms = append([]view.Form{labs.LinkForm(l.Address, l.nodes())}, p.Actions.Forms...)
+	p.Actions.Forms = append([]view.Form{labs.LinkForm(l.Address, labs.Nodes(l.View))}, p.Actions.Forms...)
 }
 
 // brokerActions are the commands for one broker in its state.
@@ -136,20 +135,4 @@ func (l *layout) uncleanAllowed() bool {
 		return text == yes
 	}
 	return l.Address.Values.Text("unclean") == yes
-}
-
-// nodes lists all nodes that have links.
-func (l *layout) nodes() []kafka.NodeID {
-	var list []kafka.NodeID
-	for _, b := range l.View.Brokers {
-		list = append(list, b.Node)
-	}
-	list = append(list, l.View.Controller.Node)
-	for _, p := range l.View.Producers {
-		list = append(list, p.ID)
-	}
-	for _, m := range l.View.Groups[0].Members {
-		list = append(list, kafka.NodeID(m.ID))
-	}
-	return list
 }

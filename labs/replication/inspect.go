@@ -84,7 +84,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, p engine.Par
 	in.AddFact("Leader epoch", "%d, of the leader that appended it", at.Batch.PartitionLeaderEpoch)
 	if told, ok := l.acknowledgedAt(p.Partition, stored); ok {
 		had, given := l.holders(p.TopicPartition, told.offset, told.event)
-		in.AddFact("Acknowledged", "in tick %d, when %s had it; p0 learned of it in tick %d", given, nodes(had), told.tick)
+		in.AddFact("Acknowledged", "in tick %d, when %s had it; p0 learned of it in tick %d", given, labs.BrokerNames(had), told.tick)
 		in.Links = append(in.Links, labs.Replace("why-acknowledged", "why it was acknowledged", l.Address.WithWhy(told.event)))
 	} else {
 		in.AddFact("Acknowledged", "not at this offset")
@@ -161,7 +161,7 @@ func (l *layout) inspectController(in *view.Inspector) {
 		if rack == "" {
 			rack = "none"
 		}
-		t.Rows = append(t.Rows, inspect.Cells(node(b.ID), state, fmt.Sprint(known.Epoch), heartbeat, rack, fmt.Sprint(b.MetadataOffset)))
+		t.Rows = append(t.Rows, inspect.Cells(labs.BrokerName(b.ID), state, fmt.Sprint(known.Epoch), heartbeat, rack, fmt.Sprint(b.MetadataOffset)))
 	}
 	in.Tables = append(in.Tables, t)
 }

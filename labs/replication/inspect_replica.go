@@ -16,8 +16,8 @@ import (
 // inspectReplica shows one replica: what its broker knows and has, and where it leads what it knows of the others.
 func (l *layout) inspectReplica(in *view.Inspector, p engine.PartitionView, r engine.ReplicaView) {
 	drawn := l.replica(p, r)
-	in.Title = fmt.Sprintf("Replica of %s on %s", p.TopicPartition, node(r.Broker))
-	in.AddFact("Standing", "%s, %s; replicas %s, in this order", drawn.RoleText, drawn.SyncText, nodes(assigned(p)))
+	in.Title = fmt.Sprintf("Replica of %s on %s", p.TopicPartition, labs.BrokerName(r.Broker))
+	in.AddFact("Standing", "%s, %s; replicas %s, in this order", drawn.RoleText, drawn.SyncText, labs.BrokerNames(assigned(p)))
 	if drawn.Note != "" {
 		in.AddFact("Note", "%s", drawn.Note)
 	}
@@ -36,7 +36,7 @@ func (l *layout) inspectReplica(in *view.Inspector, p engine.PartitionView, r en
 		return
 	}
 	has := r.Replica
-	in.AddFact("Believes", "%s in leader epoch %d, partition epoch %d; in sync %s", has.Role, has.State.LeaderEpoch, has.State.PartitionEpoch, nodes(has.State.ISR))
+	in.AddFact("Believes", "%s in leader epoch %d, partition epoch %d; in sync %s", has.Role, has.State.LeaderEpoch, has.State.PartitionEpoch, labs.BrokerNames(has.State.ISR))
 	if kept, ok := l.Cluster.AfterPowerLoss(r.Broker, p.TopicPartition); ok {
 		in.AddFact("On the disk", "below offset %d; what follows is only in the page cache", kept.LogEndOffset)
 	}
@@ -45,7 +45,7 @@ func (l *layout) inspectReplica(in *view.Inspector, p engine.PartitionView, r en
 		in.Tables = append(in.Tables, l.followerTable(has.LogEndOffset, r))
 	}
 	if has.Proposal != nil {
-		in.AddFact("Proposes", "in sync %s: %s; it waits for the controller’s answer", nodes(has.Proposal.ISR), has.Proposal.Why)
+		in.AddFact("Proposes", "in sync %s: %s; it waits for the controller’s answer", labs.BrokerNames(has.Proposal.ISR), has.Proposal.Why)
 	}
 	in.Tables = append(in.Tables, epochTable(has.Epochs), producerTable(has.Producers))
 }
@@ -84,7 +84,7 @@ func (l *layout) followerTable(end kafka.Offset, r engine.ReplicaView) view.Tabl
 		case f.Eligible:
 			inSync = "no; may join"
 		}
-		t.Rows = append(t.Rows, inspect.Cells(node(f.ID), at, when, inSync))
+		t.Rows = append(t.Rows, inspect.Cells(labs.BrokerName(f.ID), at, when, inSync))
 	}
 	return t
 }
@@ -108,25 +108,25 @@ func producerTable(list []storage.ProducerState) view.Table {
 // inspectMetadata shows a partition as the controller has it beside what each broker knows.
 func (l *layout) inspectMetadata(in *view.Inspector, p engine.PartitionView) {
 	in.Title = "Metadata of " + p.TopicPartition.String()
-	in.AddFact("Preferred leader", "%s, the first of the replicas %s", node(p.Replicas[0].Broker), nodes(assigned(p)))
+	in.AddFact("Preferred leader", "%s, the first of the replicas %s", labs.BrokerName(p.Replicas[0].Broker), labs.BrokerNames(assigned(p)))
 	in.AddFact("min.insync.replicas", "%d in effect", p.MinISR)
 	t := view.Table{ID: "metadata", Caption: "The controller, and what each broker knows", Head: []string{"Node", "Leader", "Leader epoch", "Partition epoch", "In sync", "Eligible leaders", "Metadata read to"}}
 	row := func(name string, leader kafka.BrokerID, epoch kafka.LeaderEpoch, partitionEpoch int32, isr, elr []kafka.BrokerID, offset kafka.Offset) []string {
 		led := "none"
 		if leader != engine.NoLeader {
-			led = node(leader)
+			led = labs.BrokerName(leader)
 		}
-		return []string{name, led, fmt.Sprint(epoch), fmt.Sprint(partitionEpoch), nodes(isr), nodes(elr), fmt.Sprint(offset)}
+		return []string{name, led, fmt.Sprint(epoch), fmt.Sprint(partitionEpoch), labs.BrokerNames(isr), labs.BrokerNames(elr), fmt.Sprint(offset)}
 	}
 	truth := row("controller", p.Leader, p.LeaderEpoch, p.PartitionEpoch, p.ISR, p.ELR, l.View.Controller.LogEndOffset)
 	t.Rows = append(t.Rows, inspect.Cells(truth...))
 	for _, b := range l.View.Brokers {
 		known, ok := b.Image.Partition(p.TopicPartition)
 		if !ok {
-			t.Rows = append(t.Rows, inspect.Cells(node(b.ID), "knows nothing of it", "", "", "", "", fmt.Sprint(b.MetadataOffset)))
+			t.Rows = append(t.Rows, inspect.Cells(labs.BrokerName(b.ID), "knows nothing of it", "", "", "", "", fmt.Sprint(b.MetadataOffset)))
 			continue
 		}
-		cells := row(node(b.ID), known.Leader, known.LeaderEpoch, known.PartitionEpoch, known.ISR, known.ELR, b.MetadataOffset)
+		cells := row(labs.BrokerName(b.ID), known.Leader, known.LeaderEpoch, known.PartitionEpoch, known.ISR, known.ELR, b.MetadataOffset)
 		r := inspect.Cells(cells...)
 		for i := 1; i < len(cells)-1; i++ {
 			if cells[i] != truth[i] {

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -245,21 +244,6 @@ func shortName(r record.Record) string {
 		text = string(r.Key)
 	}
 	return labs.Narrow(strings.TrimPrefix(text, eventWord), 4)
-}
-
-// node names a broker: "b1".
-func node(id kafka.BrokerID) string { return fmt.Sprintf("b%d", id) }
-
-// nodes names brokers: "b1, b2".
-func nodes(ids []kafka.BrokerID) string {
-	if len(ids) == 0 {
-		return "none"
-	}
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = node(id)
-	}
-	return strings.Join(names, ", ")
 }
 
 // broker gives a broker by its id.

@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -107,7 +108,7 @@ func (l *layout) consumerNode(m *engine.MemberView) view.Node {
 func (l *layout) controllerNode() *view.Node {
 	c := l.View.Controller
 	n := l.newNode(c.Node)
-	n.Words = "counts as alive: " + nodes(l.alive())
+	n.Words = "counts as alive: " + labs.BrokerNames(l.alive())
 	if c.Paused {
 		n.State, n.Words = "stopped", "paused"
 	}

@@ -208,7 +208,7 @@ const nobody kafka.BrokerID = 0
 
 // either names brokers as alternatives: "b1, b2 or b3".
 func either(ids []kafka.BrokerID) string {
-	names := nodes(ids)
+	names := labs.BrokerNames(ids)
 	if at := strings.LastIndex(names, ", "); at >= 0 {
 		return names[:at] + " or " + names[at+2:]
 	}
@@ -250,11 +250,11 @@ func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how fai
 	case o.leader == engine.NoLeader:
 		parts = append(parts, "nobody could lead, and nothing is written or read until brokers come back")
 	case o.leader == p.Leader:
-		parts = append(parts, fmt.Sprintf("%s would go on leading", node(o.leader)))
+		parts = append(parts, fmt.Sprintf("%s would go on leading", labs.BrokerName(o.leader)))
 	case o.clean:
-		parts = append(parts, fmt.Sprintf("%s would lead (first of %s that is in sync or eligible, and alive)", node(o.leader), nodes(assigned(p))))
+		parts = append(parts, fmt.Sprintf("%s would lead (first of %s that is in sync or eligible, and alive)", labs.BrokerName(o.leader), labs.BrokerNames(assigned(p))))
 	default:
-		parts = append(parts, fmt.Sprintf("%s would lead after an unclean election", node(o.leader)))
+		parts = append(parts, fmt.Sprintf("%s would lead after an unclean election", labs.BrokerName(o.leader)))
 	}
 	switch {
 	case len(o.lost) > 0 && o.leader == engine.NoLeader:

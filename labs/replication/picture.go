@@ -173,7 +173,7 @@ func (l *layout) cell(p engine.PartitionView, id kafka.BrokerID, rec labs.Stored
 	tp := p.TopicPartition
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d-%d-%d", tp.Partition, id, rec.Offset), Text: shortName(rec.Record), Offset: fmt.Sprint(rec.Offset), Color: epochColor(rec.LeaderEpoch),
-		At:         labs.Target{Kind: labs.RecordTarget, Partition: tp, Number: int64(rec.Offset), Node: kafka.NodeID(node(id))}.String(),
+		At:         labs.Target{Kind: labs.RecordTarget, Partition: tp, Number: int64(rec.Offset), Node: kafka.NodeID(labs.BrokerName(id))}.String(),
 		BatchStart: rec.BatchStart && l.columns > columnsLeast, New: l.news[place{at{id, tp.Partition}, rec.Offset}],
 		Waiting: !l.visible(p, rec), Again: l.again[slot{tp.Partition, rec.Offset}],
 	}
@@ -196,7 +196,7 @@ func (l *layout) cell(p engine.PartitionView, id kafka.BrokerID, rec labs.Stored
 		words = append(words, "written in this tick")
 	}
 	shown := l.Address.At
-	c.Selected = shown.Kind == labs.RecordTarget && shown.Partition == tp && shown.Number == int64(rec.Offset) && (shown.Node == "" && p.Leader == id || shown.Node == kafka.NodeID(node(id)))
+	c.Selected = shown.Kind == labs.RecordTarget && shown.Partition == tp && shown.Number == int64(rec.Offset) && (shown.Node == "" && p.Leader == id || shown.Node == kafka.NodeID(labs.BrokerName(id)))
 	c.Label = strings.Join(words, ", ")
 	return c
 }
@@ -217,11 +217,11 @@ func (l *layout) tables() []view.Table {
 	for _, p := range l.View.Partitions {
 		leader := "none"
 		if p.Leader != engine.NoLeader {
-			leader = node(p.Leader)
+			leader = labs.BrokerName(p.Leader)
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			{{Text: p.TopicPartition.String(), At: labs.Target{Kind: labs.PartitionTarget, Partition: p.TopicPartition}.String()}},
-			view.Plain(leader), view.Plain(fmt.Sprint(p.LeaderEpoch)), view.Plain(nodes(p.ISR)), view.Plain(nodes(p.ELR)), view.Plain(nodes(assigned(p))), view.Plain(visibleBelow(p)),
+			view.Plain(leader), view.Plain(fmt.Sprint(p.LeaderEpoch)), view.Plain(labs.BrokerNames(p.ISR)), view.Plain(labs.BrokerNames(p.ELR)), view.Plain(labs.BrokerNames(assigned(p))), view.Plain(visibleBelow(p)),
 		}})
 	}
 	return []view.Table{t}

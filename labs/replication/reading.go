@@ -90,23 +90,23 @@ func isAre(n int) string { return labs.Verb(n, "is", "are") }
 func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 	name := p.TopicPartition.String()
 	if p.Leader == engine.NoLeader {
-		text := fmt.Sprintf(" Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", nodes(p.ISR), nodes(p.ELR))
+		text := fmt.Sprintf(" Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ELR))
 		if len(p.LastKnownELR) > 0 {
-			text += fmt.Sprintf(" It was led last by %s.", nodes(p.LastKnownELR))
+			text += fmt.Sprintf(" It was led last by %s.", labs.BrokerNames(p.LastKnownELR))
 		}
 		return view.Paragraph{{Text: name + " has no leader.", Strong: true}, {Text: text}}
 	}
 	b := l.broker(p.Leader)
-	head := fmt.Sprintf("%s leads %s", node(p.Leader), name)
-	text := fmt.Sprintf(" in leader epoch %d. In sync: %s", p.LeaderEpoch, nodes(p.ISR))
+	head := fmt.Sprintf("%s leads %s", labs.BrokerName(p.Leader), name)
+	text := fmt.Sprintf(" in leader epoch %d. In sync: %s", p.LeaderEpoch, labs.BrokerNames(p.ISR))
 	if len(p.ELR) > 0 {
-		text += fmt.Sprintf("; eligible leaders: %s", nodes(p.ELR))
+		text += fmt.Sprintf("; eligible leaders: %s", labs.BrokerNames(p.ELR))
 	}
 	text += "."
 	switch {
 	case !up(b):
-		head = fmt.Sprintf("%s, the leader of %s, is down", node(p.Leader), name)
-		text = "; the controller does not know yet, so nobody else leads. In sync, as the controller has it: " + nodes(p.ISR) + "."
+		head = fmt.Sprintf("%s, the leader of %s, is down", labs.BrokerName(p.Leader), name)
+		text = "; the controller does not know yet, so nobody else leads. In sync, as the controller has it: " + labs.BrokerNames(p.ISR) + "."
 	case b.Paused:
 		text += " It is paused, so nothing is written or read."
 	default:
@@ -127,16 +127,16 @@ func (l *layout) readPromise(p engine.PartitionView) view.Paragraph {
 	case l.config.Acks == 0:
 		return view.Paragraph{{Text: "There are no acknowledgements: ", Strong: true}, {Text: "with acks = 0 the producer does not wait for an answer."}}
 	case l.config.Acks == 1:
-		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record in its page cache (acks = 1). Others may not have it yet.", node(p.Leader))}}
+		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record in its page cache (acks = 1). Others may not have it yet.", labs.BrokerName(p.Leader))}}
 	case len(p.ISR) < p.MinISR:
 		return view.Paragraph{
 			{Text: "There are no acknowledgements now: ", Strong: true},
 			{Text: fmt.Sprintf("%d in sync is fewer than min.insync.replicas = %d, so a write with acks = all is refused with NOT_ENOUGH_REPLICAS before it is in any log.", len(p.ISR), p.MinISR)},
 		}
 	case len(p.ISR) == 1:
-		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record: acks = all waits for all that are in sync, only %s is, and min.insync.replicas = 1 is content with that.", nodes(p.ISR), nodes(p.ISR))}}
+		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record: acks = all waits for all that are in sync, only %s is, and min.insync.replicas = 1 is content with that.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ISR))}}
 	}
-	return view.Paragraph{head, {Text: fmt.Sprintf("that %s have the record, each in its page cache (acks = all waits for all that are in sync). min.insync.replicas = %d is only the least number with which writing goes on.", nodes(p.ISR), p.MinISR)}}
+	return view.Paragraph{head, {Text: fmt.Sprintf("that %s have the record, each in its page cache (acks = all waits for all that are in sync). min.insync.replicas = %d is only the least number with which writing goes on.", labs.BrokerNames(p.ISR), p.MinISR)}}
 }
 
 // readLastPromise tells of the last acknowledgement: who had the record when it was given, and whether it held.
@@ -158,7 +158,7 @@ func (l *layout) readLastPromise() view.Paragraph {
 		}
 		return view.Paragraph{
 			{Text: "The last acknowledgement", Strong: true},
-			{Text: fmt.Sprintf(" (%s offset %d) was given in tick %d, when %s had the record.%s", tp, o.Offset, given, nodes(had), held)},
+			{Text: fmt.Sprintf(" (%s offset %d) was given in tick %d, when %s had the record.%s", tp, o.Offset, given, labs.BrokerNames(had), held)},
 		}
 	}
 	return nil
@@ -220,15 +220,15 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 		silent = append(silent, b.ID)
 	}
 	if len(silent) > 0 {
-		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", nodes(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
+		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", labs.BrokerNames(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
 			kafka.Thousands(timeout), l.TickAfter(due))
 	}
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
-				say(fmt.Sprintf("%s waits for %s: ", node(p.Leader), node(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
-					node(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickAfter(f.LastCaughtUp+lagTime))
+				say(fmt.Sprintf("%s waits for %s: ", labs.BrokerName(p.Leader), labs.BrokerName(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
+					labs.BrokerName(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickAfter(f.LastCaughtUp+lagTime))
 			}
 		}
 	}
@@ -313,7 +313,7 @@ func (l *layout) change() string {
 		case journal.BrokerUnfenced:
 			parts = append(parts, fmt.Sprintf("b%d may take part again", b.Broker))
 		case journal.LeaderElected:
-			words := fmt.Sprintf("%s leads %s, epoch %d", node(b.To), b.TopicPartition, b.LeaderEpoch)
+			words := fmt.Sprintf("%s leads %s, epoch %d", labs.BrokerName(b.To), b.TopicPartition, b.LeaderEpoch)
 			if !b.Clean {
 				words += ", after an unclean election"
 			}
@@ -321,7 +321,7 @@ func (l *layout) change() string {
 		case journal.LeaderLost:
 			parts = append(parts, fmt.Sprintf("%s has no leader", b.TopicPartition))
 		case journal.ISRChanged:
-			parts = append(parts, fmt.Sprintf("in sync for %s: %s", b.TopicPartition, nodes(b.To)))
+			parts = append(parts, fmt.Sprintf("in sync for %s: %s", b.TopicPartition, labs.BrokerNames(b.To)))
 		case journal.LogTruncated:
 			if b.Records > 0 {
 				parts = append(parts, fmt.Sprintf("%s cut %s off its log", e.Node, kafka.Count(b.Records, "record")))

@@ -168,7 +168,7 @@ func (l *layout) forms() []view.Form {
 		l.deleteForm(),
 		labs.CommandForm(l.Address, "offsets", "Offsets of a group", "Do it", labs.Choose("offsets-what", "What", what...),
 			line("offsets-to", "Where", string(command.ToEarliest), "earliest, latest, offset 1, shift -2 or duration 5s; a reset alone needs an empty group")),
-		labs.LinkForm(l.Address, l.nodes()),
+		labs.LinkForm(l.Address, labs.Nodes(l.View)),
 	}
 	if l.Beside != nil { // there is less room
 		return []view.Form{list[0], list[len(list)-1]}
@@ -185,21 +185,4 @@ func (l *layout) deleteForm() view.Form {
 	}
 	return labs.CommandForm(l.Address, "delete-records", "Delete records", "Delete", labs.Choose("delete-which", "Partition", which...),
 		view.Field{ID: "delete-offset", Name: "do", Label: "Below offset", Kind: view.Number, Value: fmt.Sprint(l.parts[0].Log.HighWatermark), Max: 1_000_000, Help: "the log begins there at once"})
-}
-
-// nodes lists all nodes that have links.
-func (l *layout) nodes() (list []kafka.NodeID) {
-	for _, b := range l.View.Brokers {
-		list = append(list, b.Node)
-	}
-	list = append(list, l.View.Controller.Node)
-	for _, p := range l.View.Producers {
-		list = append(list, p.ID)
-	}
-	for _, g := range l.View.Groups {
-		for _, m := range g.Members {
-			list = append(list, kafka.NodeID(m.ID))
-		}
-	}
-	return list
 }

@@ -111,7 +111,7 @@ func (l *layout) controllerCard() view.Node {
 			alive = append(alive, b.ID)
 		}
 	}
-	n.Words = "counts as alive: " + nodes(alive)
+	n.Words = "counts as alive: " + labs.BrokerNames(alive)
 	if l.View.Controller.Paused {
 		n.State, n.Words = "stopped", "paused"
 	}

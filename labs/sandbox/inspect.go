@@ -54,7 +54,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	p := &l.parts[tp.Partition]
 	in.Title = "Partition " + tp.String()
 	in.AddFact("Leader", "%s", l.leaderText(p))
-	in.AddFact("Eligible leaders", "%s", nodes(p.ELR))
+	in.AddFact("Eligible leaders", "%s", labs.BrokerNames(p.ELR))
 	in.AddFact("min.insync.replicas", "%d in effect", p.MinISR)
 	in.AddFact("Log", "from %d, exclusive of its end %d; high watermark %d, last stable offset %d", p.Log.LogStartOffset, p.Log.LogEndOffset, p.Log.HighWatermark, p.stable)
 	if log, ok := l.inspectFrame().LogOf(tp); ok {
@@ -63,7 +63,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	}
 	t := view.Table{ID: "replicas", Caption: "Replicas", Head: []string{"Broker", "Role, as it believes", "Start", "End", "High watermark", "Segments"}}
 	for _, r := range p.Replicas {
-		t.Rows = append(t.Rows, inspect.Cells(node(r.Broker), string(r.Role), fmt.Sprint(r.LogStartOffset), fmt.Sprint(r.LogEndOffset), fmt.Sprint(r.HighWatermark), fmt.Sprint(r.Segments)))
+		t.Rows = append(t.Rows, inspect.Cells(labs.BrokerName(r.Broker), string(r.Role), fmt.Sprint(r.LogStartOffset), fmt.Sprint(r.LogEndOffset), fmt.Sprint(r.HighWatermark), fmt.Sprint(r.Segments)))
 	}
 	in.Tables = append(in.Tables, t)
 	t = view.Table{ID: "groups", Caption: "Groups", Head: []string{"Group", "Read by", "Committed", "Position", "Lag"}}

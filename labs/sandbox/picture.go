@@ -102,11 +102,11 @@ func (l *layout) shift(s *view.Strip, p *part) {
 // leaderText says who leads a partition, and who is in sync.
 func (l *layout) leaderText(p *part) string {
 	if p.Leader == engine.NoLeader {
-		return "no leader; in sync " + nodes(p.ISR)
+		return "no leader; in sync " + labs.BrokerNames(p.ISR)
 	}
-	text := fmt.Sprintf("%s leads, epoch %d; in sync %s", node(p.Leader), p.LeaderEpoch, nodes(p.ISR))
+	text := fmt.Sprintf("%s leads, epoch %d; in sync %s", labs.BrokerName(p.Leader), p.LeaderEpoch, labs.BrokerNames(p.ISR))
 	if !p.served {
-		text = fmt.Sprintf("%s leads and does not run; in sync %s", node(p.Leader), nodes(p.ISR))
+		text = fmt.Sprintf("%s leads and does not run; in sync %s", labs.BrokerName(p.Leader), labs.BrokerNames(p.ISR))
 	}
 	return text
 }
@@ -118,11 +118,11 @@ func (l *layout) followersText(p *part) string {
 		switch {
 		case r.Broker == p.Leader:
 		case r.Online:
-			ends = append(ends, fmt.Sprintf("%s ends at %d", node(r.Broker), r.LogEndOffset))
+			ends = append(ends, fmt.Sprintf("%s ends at %d", labs.BrokerName(r.Broker), r.LogEndOffset))
 		case r.OnDisk != nil:
-			ends = append(ends, fmt.Sprintf("%s at %d, on its disk", node(r.Broker), r.LogEndOffset))
+			ends = append(ends, fmt.Sprintf("%s at %d, on its disk", labs.BrokerName(r.Broker), r.LogEndOffset))
 		default:
-			ends = append(ends, node(r.Broker)+" has nothing")
+			ends = append(ends, labs.BrokerName(r.Broker)+" has nothing")
 		}
 	}
 	if len(ends) == 0 {
@@ -151,7 +151,7 @@ func (l *layout) cell(p *part, rec labs.StoredRecord, next kafka.Offset) view.Ce
 	}
 	label := []string{c.Text, fmt.Sprintf("offset %d", rec.Offset), stageWords[stage]}
 	if next >= 0 && rec.Offset > next {
-		c.Hole = holeText(rec.Offset - next)
+		c.Hole = labs.HoleText(next, rec.Offset)
 		label = append(label, kafka.Count(int(rec.Offset-next), "offset")+" before it "+labs.Verb(int(rec.Offset-next), "has", "have")+" no record any more")
 	}
 	if n := fatesOf(g, p.TopicPartition).At(rec.Offset).Processed; n > 1 {
@@ -172,14 +172,6 @@ func (l *layout) cell(p *part, rec labs.StoredRecord, next kafka.Offset) view.Ce
 var stageWords = map[string]string{
 	waiting: "not delivered to " + billing, inHand: "in hand of " + billing, processed: "processed by " + billing + ", not committed",
 	finished: "processed by " + billing + " and committed", missed: "committed by " + billing + " and never processed", isMarker: "the end of a transaction, for no application",
-}
-
-// holeText is the sign for so many offsets that no record has.
-func holeText(n kafka.Offset) string {
-	if n == 1 {
-		return "·"
-	}
-	return fmt.Sprintf("·%d·", n)
 }
 
 // nameOf is a record's name in a cell: "a1" of the first event of a, its value, or C and A for markers.
@@ -291,19 +283,4 @@ func (l *layout) flags(p *part) (list []view.Flag) {
 	add(log.HighWatermark, view.HighWatermark, "watermark")
 	add(log.LogEndOffset, view.LogEnd, "end")
 	return list
-}
-
-// node names a broker: "b1".
-func node(id kafka.BrokerID) string { return fmt.Sprintf("b%d", id) }
-
-// nodes names brokers: "b1, b2".
-func nodes(ids []kafka.BrokerID) string {
-	if len(ids) == 0 {
-		return "none"
-	}
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = node(id)
-	}
-	return strings.Join(names, ", ")
 }

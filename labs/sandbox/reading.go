@@ -92,13 +92,13 @@ func (l *layout) readLeader(p *part) view.Paragraph {
 	name := p.TopicPartition.String()
 	switch {
 	case p.Leader == engine.NoLeader:
-		return say(name+" has no leader. ", "Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", nodes(p.ISR), nodes(p.ELR))
+		return say(name+" has no leader. ", "Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ELR))
 	case !p.served:
-		return say(fmt.Sprintf("%s, the leader of %s, does not run. ", node(p.Leader), name), "The controller does not know yet, so nobody else leads.")
+		return say(fmt.Sprintf("%s, the leader of %s, does not run. ", labs.BrokerName(p.Leader), name), "The controller does not know yet, so nobody else leads.")
 	case l.View.Brokers[p.Leader-1].Paused:
-		return say(fmt.Sprintf("%s, the leader of %s, is paused. ", node(p.Leader), name), "Nothing is written to it or read from it.")
+		return say(fmt.Sprintf("%s, the leader of %s, is paused. ", labs.BrokerName(p.Leader), name), "Nothing is written to it or read from it.")
 	}
-	return say(fmt.Sprintf("%s leads %s ", node(p.Leader), name), "in leader epoch %d. In sync: %s. Its log ends at %d; consumers read below its high watermark, %d.", p.LeaderEpoch, nodes(p.ISR), p.Log.LogEndOffset, p.Log.HighWatermark)
+	return say(fmt.Sprintf("%s leads %s ", labs.BrokerName(p.Leader), name), "in leader epoch %d. In sync: %s. Its log ends at %d; consumers read below its high watermark, %d.", p.LeaderEpoch, labs.BrokerNames(p.ISR), p.Log.LogEndOffset, p.Log.HighWatermark)
 }
 
 // readOthers counts the other partitions whose replicas are not all in sync, or that nobody leads.
@@ -135,13 +135,13 @@ func (l *layout) readPromise(p *part) view.Paragraph {
 	case acks == 0:
 		return say("There are no acknowledgements: ", "acks = 0.")
 	case acks == 1:
-		return say(means, "that %s has the record in its page cache (acks = 1). The others may not have it yet.", node(p.Leader))
+		return say(means, "that %s has the record in its page cache (acks = 1). The others may not have it yet.", labs.BrokerName(p.Leader))
 	case len(p.ISR) < p.MinISR:
 		return say("A write with acks = all is refused now: ", "%d in sync, min.insync.replicas = %d. The producer gets NOT_ENOUGH_REPLICAS and tries again.", len(p.ISR), p.MinISR)
 	case len(p.ISR) == 1:
-		return say(means, "that %s alone has the record: nobody else is in sync, and min.insync.replicas = %d allows that.", nodes(p.ISR), p.MinISR)
+		return say(means, "that %s alone has the record: nobody else is in sync, and min.insync.replicas = %d allows that.", labs.BrokerNames(p.ISR), p.MinISR)
 	}
-	return say(means, "that %s have the record, each in its page cache (acks = all).", nodes(p.ISR))
+	return say(means, "that %s have the record, each in its page cache (acks = all).", labs.BrokerNames(p.ISR))
 }
 
 // readOutlook says who would lead if the leader ended now.
@@ -151,7 +151,7 @@ func (l *layout) readOutlook(p *part) view.Paragraph {
 	}
 	b := l.View.Brokers[p.Leader-1]
 	after := l.Cluster.WithoutBroker(p.TopicPartition, p.Leader)
-	text := fmt.Sprintf("%s would lead %s", node(after.Leader), p.TopicPartition)
+	text := fmt.Sprintf("%s would lead %s", labs.BrokerName(after.Leader), p.TopicPartition)
 	if after.Leader == engine.NoLeader {
 		text = fmt.Sprintf("nobody could lead %s", p.TopicPartition)
 	} else if !after.Clean {

@@ -252,7 +252,7 @@ func (l *layout) cell(r record.Record, next kafka.Offset, fresh bool) view.Cell 
 	shown := l.Address.At
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d", r.Offset), Text: cellText(r), Offset: fmt.Sprint(r.Offset), Color: keyColor(r.Key), At: target(labs.RecordTarget, r.Offset).String(),
-		New: fresh, Tombstone: r.Value == nil, Below: r.Offset < l.log.LogStartOffset, Hole: holeText(next, r.Offset),
+		New: fresh, Tombstone: r.Value == nil, Below: r.Offset < l.log.LogStartOffset, Hole: labs.HoleText(next, r.Offset),
 		Selected: shown.Kind == labs.RecordTarget && shown.Partition == partition && kafka.Offset(shown.Number) == r.Offset,
 	}
 	words := []string{c.Text, fmt.Sprintf("offset %d", r.Offset), keyText(r.Key), valueText(r.Value)}
@@ -275,18 +275,6 @@ func cellText(r record.Record) string {
 		return shortValue(r)
 	}
 	return labs.Narrow(plain(r.Key), 3) + "=" + shortValue(r)
-}
-
-// holeText says in short which offsets from next up to an offset have no record; empty: all have.
-func holeText(next, offset kafka.Offset) string {
-	switch n := offset - next; {
-	case n <= 0:
-		return ""
-	case n == 1:
-		return "·"
-	default:
-		return fmt.Sprintf("·%d·", n)
-	}
 }
 
 // holeWords says the same in words.
