@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -29,7 +30,7 @@ type fetching struct {
 	epoch   kafka.LeaderEpoch // that the last request named
 	offset  kafka.Offset      // that the last request named; -1: it was not in it
 	delayed kafka.Millis      // not fetched before then
-	fenced  bool              // the leader knows a later epoch: it waits for metadata
+	failed  bool              // fetched no more until the next leader or epoch: the leader knows a later one, or its answer cannot be appended
 	lost    outOfRange
 }
 
@@ -115,7 +116,7 @@ func (b *Broker) fetchersDue() kafka.Millis {
 			continue
 		}
 		for k := range f.partitions {
-			if p := &f.partitions[k]; !p.fenced {
+			if p := &f.partitions[k]; !p.failed {
 				due = min(due, p.delayed)
 			}
 		}
@@ -125,6 +126,9 @@ func (b *Broker) fetchersDue() kafka.Millis {
 
 // fetchFrom sends a fetcher's next request: for the end of a leader's log where a follower is lost, else for
 // what comes next in every partition that is ready.
+//
+// Simplified: where segment.bytes is less than replica.fetch.max.bytes, it asks for that many bytes, for a log refuses
+// more. Kafka 4 has 1 MiB for both, one as the least and the other as the default, so that a fetch fits there too.
 //
 // Source: AbstractFetcherThread.doWork, RemoteLeaderEndPoint.buildFetch.
 func (b *Broker) fetchFrom(t *turn, f *fetcher) {
@@ -138,7 +142,7 @@ func (b *Broker) fetchFrom(t *turn, f *fetcher) {
 	for i := range f.partitions {
 		p := &f.partitions[i]
 		p.offset = -1
-		if p.fenced || p.delayed > t.now {
+		if p.failed || p.delayed > t.now {
 			continue
 		}
 		r := b.replica(p.tp)
@@ -149,7 +153,7 @@ func (b *Broker) fetchFrom(t *turn, f *fetcher) {
 		p.offset, p.epoch = r.Log.LogEndOffset(), r.State().LeaderEpoch
 		rp := kmsg.NewFetchRequestTopicPartition()
 		rp.Partition, rp.CurrentLeaderEpoch, rp.FetchOffset = int32(p.tp.Partition), int32(p.epoch), int64(p.offset)
-		rp.LogStartOffset, rp.PartitionMaxBytes, rp.LastFetchedEpoch = int64(r.Log.LogStartOffset()), b.config.ReplicaFetchMaxBytes, -1
+		rp.LogStartOffset, rp.PartitionMaxBytes, rp.LastFetchedEpoch = int64(r.Log.LogStartOffset()), min(b.config.ReplicaFetchMaxBytes, int32(r.Log.Config().SegmentBytes)), -1
 		if last, ok := r.Log.LatestEpoch(); ok {
 			rp.LastFetchedEpoch = int32(last)
 		}
@@ -198,7 +202,10 @@ func (b *Broker) fetched(t *turn, from kafka.NodeID, response *kmsg.FetchRespons
 	b.wakeUp(t, woken)
 }
 
-// takeFetched takes one partition's part of a leader's answer.
+// takeFetched takes one partition's part of a leader's answer. If not even one batch fits into a segment, the partition
+// has failed: a cleaned batch with a delete horizon is some bytes larger than what the leader once took.
+//
+// Source: AbstractFetcherThread.processFetchRequest, markPartitionFailed.
 func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Replica, result *kmsg.FetchResponseTopicPartition, cause uint64) (w wake) {
 	failed := kerr.TypedErrorForCode(result.ErrorCode)
 	switch {
@@ -206,7 +213,7 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 		p.lost = askLatest
 		t.note(cause, journal.ReplicaFetchFailed{TopicPartition: r.TopicPartition, Leader: f.leader, Error: failed.Message})
 	case failed == kerr.FencedLeaderEpoch:
-		p.fenced = true
+		p.failed = true
 		t.note(cause, journal.ReplicaFetchFailed{TopicPartition: r.TopicPartition, Leader: f.leader, Error: failed.Message})
 	case failed != nil:
 		p.delayed = t.now + b.config.ReplicaFetchBackoff
@@ -220,6 +227,11 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 	default:
 		start := r.Log.LogStartOffset()
 		appended, from, err := r.AppendAsFollower(b.clock(t.now), result.RecordBatches, kafka.Offset(result.HighWatermark), kafka.Offset(result.LogStartOffset))
+		if errors.Is(err, kerr.RecordListTooLarge) {
+			p.failed = true
+			t.note(cause, journal.ReplicaFetchFailed{TopicPartition: r.TopicPartition, Leader: f.leader, Error: kerr.RecordListTooLarge.Message})
+			return w
+		}
 		if err != nil {
 			panic(err) // a leader's batches are sound
 		}

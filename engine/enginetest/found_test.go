@@ -74,3 +74,58 @@ func TestFollowerBeginsWithinABatch(t *testing.T) {
 		t.Errorf("ISR %d, want both", isr)
 	}
 }
+
+// Markers of transactions whose records are gone wait for delete.retention.ms: the cleaner then gives their batches a
+// delete horizon as base timestamp, and the record's own as a delta, which takes 81 bytes in place of 78. A segment of
+// twelve fits into segment.bytes before, and not after. A follower that begins with nothing must not fetch it whole.
+func TestFollowerFetchesASegmentThatCleaningHasGrown(t *testing.T) {
+	spec := transactional("t0")
+	spec.Cluster, spec.Topic.ReplicationFactor = engine.DefaultCluster(2), 2
+	spec.Groups = nil
+	spec.Topic.Config.Compact, spec.Topic.Config.Delete, spec.Topic.Config.SegmentBytes = true, false, 950
+	spec.Producers[0].Config.TransactionVersion = 1
+	c := start(t, spec)
+	for range 2 {
+		for range 30 {
+			give(t, c, "begin-transaction p0", "produce p0 k v", "commit-transaction p0", "wait 1s")
+		}
+		give(t, c, "run-cleaner b1", "wait 1s")
+	}
+	grown := 0
+	for _, s := range c.View().Partitions[0].Log.Segments {
+		if len(s.Bytes) == 12*81 {
+			grown++
+		}
+	}
+	if grown == 0 {
+		t.Fatal("no segment of twelve markers with a delete horizon")
+	}
+	give(t, c, "kill b2", "wait 15s", "wipe b2", "start b2", "wait 30s")
+	p := c.View().Partitions[0]
+	if len(p.ISR) != 2 || p.Replicas[0].LogEndOffset != p.Replicas[1].LogEndOffset {
+		t.Errorf("ISR %d, log end offsets %d and %d, want both in sync", p.ISR, p.Replicas[0].LogEndOffset, p.Replicas[1].LogEndOffset)
+	}
+}
+
+// A batch that was as large as a segment may be, and has grown by a delete horizon, fits into no log that it is fetched for.
+func TestFollowerFailsOnABatchThatCleaningHasGrown(t *testing.T) {
+	spec := orders(1, 0)
+	spec.Cluster, spec.Topic.ReplicationFactor = engine.DefaultCluster(2), 2
+	spec.Group = engine.GroupSpec{}
+	spec.Topic.Config.Compact, spec.Topic.Config.Delete, spec.Topic.Config.SegmentBytes = true, false, 69
+	c := start(t, spec)
+	give(t, c, "kill b2", "wait 15s", "wipe b2")
+	give(t, c, "tombstone p0 k", "wait 1s", "tombstone p0 l", "wait 1s", "run-cleaner b1", "wait 1s")
+	if size := len(c.View().Partitions[0].Log.Segments[0].Bytes); size <= 69 {
+		t.Fatalf("the tombstone has %d bytes, want more than 69", size)
+	}
+	from := c.Journal().Len()
+	give(t, c, "start b2", "wait 60s")
+	failed := since[journal.ReplicaFetchFailed](c, from, "b2")
+	if len(failed) != 1 || failed[0].Error != "RECORD_LIST_TOO_LARGE" || failed[0].Retry != 0 {
+		t.Errorf("%+v, want RECORD_LIST_TOO_LARGE, once", failed)
+	}
+	if isr := c.View().Partitions[0].ISR; len(isr) != 1 {
+		t.Errorf("ISR %d, want the leader alone", isr)
+	}
+}

@@ -147,7 +147,14 @@ func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, 
 	// A log that was cut within a batch ends there, without the batch: as a leader's does that begins within it, as
 	// DeleteRecords asked, and has nothing yet.
 	cutThere := was.end() < now.LogEndOffset && now.LogEndOffset == was.cutTo
-	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 && !cutThere {
+	// A follower's segment begins with the batch that came, which a cleaned leader may have behind a hole. If a power loss
+	// takes that batch, the log ends where its empty segment begins.
+	emptied := false
+	if n := len(now.Segments); n > 0 && k.brokers[id].hasLost {
+		last := &now.Segments[n-1]
+		emptied = len(last.Bytes) == 0 && was.end() < last.BaseOffset && last.BaseOffset == now.LogEndOffset
+	}
+	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 && !cutThere && !emptied {
 		k.violated(OffsetsRise, p.tp, "broker %d: the last batch ends before offset %d, the log end offset is %d", id, end, now.LogEndOffset)
 	}
 }

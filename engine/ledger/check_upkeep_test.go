@@ -36,3 +36,27 @@ func TestLogCutWithinABatch(t *testing.T) {
 		}
 	}
 }
+
+// A log that a power loss has left with an empty segment ends where that begins, behind a hole or not.
+func TestLogThatEndsWithAnEmptySegment(t *testing.T) {
+	orders0 := kafka.TopicPartition{Topic: "orders"}
+	builder := record.NewBuilder(record.Options{})
+	builder.Append(1000, []byte("k"), []byte("v"))
+	batch, err := builder.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		lost      bool
+		base, end kafka.Offset
+		wrong     int
+	}{{true, 5, 5, 0}, {true, 1, 1, 0}, {false, 5, 5, 1}, {true, 5, 6, 1}} {
+		var k Checker
+		k.partitions, k.brokers = map[kafka.TopicPartition]*partitionSeen{}, map[kafka.BrokerID]*brokerSeen{1: {hasLost: test.lost}}
+		k.follow(k.of(orders0), 1, k.of(orders0).replicaOf(1), &ReplicaState{TopicPartition: orders0, Open: true, LogEndOffset: test.end,
+			Segments: []storage.Segment{{Bytes: batch}, {BaseOffset: test.base, LastOffset: test.base - 1}}})
+		if len(k.out) != test.wrong {
+			t.Errorf("a batch of offset 0, an empty segment from %d, log end offset %d, lost: %t: %v, want %d violations", test.base, test.end, test.lost, k.out, test.wrong)
+		}
+	}
+}
