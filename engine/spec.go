@@ -159,7 +159,7 @@ const (
 	MaxBrokers        = 9
 	MaxPartitions     = 64
 	MaxMembers        = 64
-	MaxProducers      = 8
+	MaxProducers      = 10
 	MaxValueBytes     = 64 << 10 // of one record
 	MaxRecordsPerTick = 100      // that the workloads hand in
 	MaxLogBytes       = 32 << 20 // of all .log files of a broker together

@@ -51,7 +51,7 @@ const maxMillis = 3_600_000
 func topicSettings() []labs.Setting {
 	return []labs.Setting{
 		{Name: "partitions", Label: "Partitions", Default: "4", Min: 1, Max: 12},
-		{Name: "records", Label: "Records at the start", Default: "3", Min: 0, Max: 20, Help: "in each partition"},
+		{Name: "records", Label: "Records at the start", Default: "3", Min: 0, Max: 500, Help: "in each partition"},
 		{Name: "rate", Label: "Produced a tick", Default: "0", Min: 0, Max: 20, Help: "0: only what you produce"},
 		{Name: "brokers", Label: "Brokers", Default: "1", Min: 1, Max: 3, Help: "with as many replicas of each partition"},
 		{Name: "offsets-replicas", Label: "offsets.topic.replication.factor", Default: "3", Min: 1, Max: 3, Help: "of __consumer_offsets, where groups live; at most as many as there are brokers"},

@@ -18,6 +18,9 @@ const keyCount = 24
 // keysAtStart is how many keys the records of one partition have that are there at the start.
 const keysAtStart = 2
 
+// recordsAtStart is how many records there may be at the start, in all partitions.
+const recordsAtStart = 1000
+
 // spec says what runs. Its errors are [*labs.AddressError]s.
 func spec(v labs.Values) (*engine.Spec, error) {
 	if heartbeat >= v.Int("session-timeout") {
@@ -25,6 +28,9 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	}
 	if v.Int("threads") > 0 && v.Int("process") == 0 {
 		return nil, &labs.AddressError{Param: "threads", Found: v.Text("threads") + ", with process = 0", Allowed: "threads work by themselves: process has to be at least 1"}
+	}
+	if partitions := v.Int("partitions"); partitions*v.Int("records") > recordsAtStart {
+		return nil, &labs.AddressError{Param: "records", Found: v.Text("records"), Allowed: fmt.Sprintf("with partitions = %d: at most %d, %s in all", partitions, recordsAtStart/partitions, kafka.Thousands(recordsAtStart))}
 	}
 	brokers := v.Int("brokers")
 	s := &engine.Spec{

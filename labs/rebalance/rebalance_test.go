@@ -33,7 +33,7 @@ func rowOf(p *view.Page, name string) (label, note string) {
 // Who reads what has one spelling.
 func TestSubscriptions(t *testing.T) {
 	for raw, want := range map[string]string{
-		"": all, "all": all, "opsr": all, "all,all": all, "o": "o", "po": "op", "o, p": "o,p", "o\r\np\n": "o,p", "all,o": "all,o", "o,all": "o", "rspo,rs": "all,sr",
+		"": all, "all": all, "opsr": "opsr", "telvcirspo": all, "all,all": all, "o": "o", "po": "op", "o, p": "o,p", "o\r\np\n": "o,p", "all,o": "all,o", "o,all": "o", "rspo,rs": "opsr,sr",
 	} {
 		got, err := canonicalSubscriptions(raw)
 		if err != nil || got != want {
@@ -58,6 +58,8 @@ func TestRefusedSettings(t *testing.T) {
 		"subscribe=p":                         "billing-01 has to read at least one of the topics that there are: orders",
 		"heartbeat=6000":                      "less than session.timeout.ms = 6000",
 		"topics=2&subscribe=o,,p":             "write all for one that reads all topics",
+		"topics=10&partitions=26":             "with topics = 10: at most 25, 256 in all",
+		"topics=10&rate=11":                   "with topics = 10: at most 10, 100 in all",
 		"subscribe=x":                         "as in o,op,all",
 		"members=17":                          "from 0 to 16",
 		"topics=2&subscribe=o,p,s&members=2":  "billing-03 has to read at least one",
@@ -79,10 +81,12 @@ func TestRefusedSettings(t *testing.T) {
 // Range over several topics: the facts' third example.
 func TestRangeSkew(t *testing.T) {
 	for query, want := range map[string][2]string{
-		"topics=4&partitions=3&members=2&assignor=range":      {"8", "4"},
-		"topics=4&partitions=3&members=2&assignor=roundrobin": {"6", "6"},
-		"topics=2&partitions=3&members=2&assignor=range":      {"4", "2"},
-		"topics=2&partitions=4&subscribe=o&members=3":         {"2", "3"},
+		"topics=10&partitions=3&members=2&assignor=range":      {"20", "10"},
+		"topics=10&partitions=3&members=2&assignor=roundrobin": {"15", "15"},
+		"topics=4&partitions=3&members=2&assignor=range":       {"8", "4"},
+		"topics=4&partitions=3&members=2&assignor=roundrobin":  {"6", "6"},
+		"topics=2&partitions=3&members=2&assignor=range":       {"4", "2"},
+		"topics=2&partitions=4&subscribe=o&members=3":          {"2", "3"},
 	} {
 		_, p := frame(t, query+"&t=3")
 		_, first := rowOf(p, "billing-01")

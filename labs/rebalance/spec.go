@@ -16,6 +16,8 @@ const (
 	billing     = "billing"
 	brokerNode  = kafka.NodeID("b1") // the only one
 	memberCount = 16                 // that exist; those above the number at the start do not run
+
+	partitionsInAll = 256 // of all topics, at the start
 )
 
 // memberName names a member by its place. Names sort as the places do.
@@ -38,6 +40,12 @@ func spec(v labs.Values) (*engine.Spec, error) {
 	}
 	if err := checkSubscriptions(v); err != nil {
 		return nil, err
+	}
+	if topics := v.Int("topics"); topics*v.Int("partitions") > partitionsInAll {
+		return nil, &labs.AddressError{Param: "partitions", Found: v.Text("partitions"), Allowed: fmt.Sprintf("with topics = %d: at most %d, %d in all", topics, partitionsInAll/topics, partitionsInAll)}
+	}
+	if topics := v.Int("topics"); topics*v.Int("rate") > engine.MaxRecordsPerTick {
+		return nil, &labs.AddressError{Param: "rate", Found: v.Text("rate"), Allowed: fmt.Sprintf("with topics = %d: at most %d, %d in all", topics, engine.MaxRecordsPerTick/topics, engine.MaxRecordsPerTick)}
 	}
 	if heartbeat := v.Int("heartbeat"); heartbeat >= v.Int("session-timeout") {
 		return nil, &labs.AddressError{Param: "heartbeat", Found: v.Text("heartbeat"), Allowed: fmt.Sprintf("less than session.timeout.ms = %s", v.Text("session-timeout"))}

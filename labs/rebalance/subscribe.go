@@ -8,10 +8,17 @@ import (
 )
 
 // topicNames are the topics of a run, as many as it has. Each begins with a letter of its own.
-var topicNames = [...]string{"orders", "payments", "shipments", "returns"}
+var topicNames = [...]string{"orders", "payments", "shipments", "returns", "invoices", "carts", "visits", "emails", "logins", "tickets"}
 
 // letters are the first letters of all topics, in their order.
-const letters = "opsr"
+var letters = firstLetters()
+
+func firstLetters() (letters string) {
+	for _, name := range topicNames {
+		letters += name[:1]
+	}
+	return letters
+}
 
 // canonicalSubscriptions gives the one spelling of who reads what: a word for each member, with the first letters of
 // its topics in their order; "all" for a member that reads all, and for all behind the last word.
@@ -34,7 +41,7 @@ func canonicalSubscriptions(raw string) (string, error) {
 			}
 		}
 		if len(topics) != len(word) {
-			return "", fmt.Errorf("%q is no list of first letters, each once; allowed are o for orders, p for payments, s for shipments, r for returns, one word a member, as in o,op,all", word)
+			return "", fmt.Errorf("%q is no list of first letters, each once; allowed are %s, the first letters of %s, one word a member, as in o,op,all", word, letters, strings.Join(topicNames[:], ", "))
 		}
 		if words[i] = topics; topics == letters {
 			words[i] = all
