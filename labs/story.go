@@ -19,6 +19,7 @@ type Story struct {
 	Run       Address // the lab's address at tick 0
 	Goal      Address // where one begins to bring about its goal; the zero Address: it has none
 	Questions []Prediction
+	Rests     []int // the ticks at which playing rests, ascending: something is said there, asked or decided
 	// Tell adds the story to a page of the lab, and takes away what does not belong into it.
 	Tell func(Frame, *view.Page)
 }
@@ -109,6 +110,19 @@ func (a *Address) tells() bool {
 	run := &a.Story.Run
 	return a.Seed == run.Seed && a.Vs.Setting == run.Vs.Setting && a.Vs.Value == run.Vs.Value &&
 		slices.Equal(a.Values.text, run.Values.text) && slices.Equal(texts(a.Do), texts(run.Do))
+}
+
+// PlayEnd is the tick at which playing from here ends: the next one at which its story rests, or the horizon.
+func (a Address) PlayEnd() int {
+	end := max(a.Horizon, a.T)
+	if a.told() {
+		for _, tick := range a.Story.Rests {
+			if a.T < tick && tick < end {
+				return tick
+			}
+		}
+	}
+	return end
 }
 
 // leave makes the address one of the lab.

@@ -325,14 +325,14 @@ async function playFrames(address) {
 	busy?.abort()
 	const mine = (busy = new AbortController())
 	try {
-		for (;;) {
+		for (let first = true; ; first = false) {
 			const begun = performance.now()
 			const { status, isFrame, html } = await ask(address, mine.signal)
 			if (mine.signal.aborted) return
 			if (!isFrame) throw status
 			morph(html)
-			const { stream, pace } = lab().dataset
-			if (!stream) break
+			const { stream, pace, rests } = lab().dataset
+			if (!stream || (rests !== undefined && !first)) break
 			await new Promise((resolve) => setTimeout(resolve, begun + 1000 / pace - performance.now()))
 			if (mine.signal.aborted) return
 			const next = byID('step')

@@ -43,9 +43,10 @@ func (s *Site) frame(w http.ResponseWriter, r *http.Request) error {
 // playedFrame answers with one frame as a stream would send it. An embedded frame plays by asking for one
 // after the other: a browser has six connections to a server without TLS, for all frames of a page
 // together, and six streams would hold all of them. Requests that end take turns, however many frames play
-// and whether or not they may know of each other.
+// and whether or not they may know of each other. Where it rests on the way the page decides: only it knows whether
+// it has come there or begins there.
 func (s *Site) playedFrame(w http.ResponseWriter, r *http.Request) error {
-	return s.answerFrame(w, r, played)
+	return s.answerFrame(w, r, func(p *view.Page, a labs.Address) *view.Page { return played(p, a.Horizon) })
 }
 
 func (s *Site) answerFrame(w http.ResponseWriter, r *http.Request, of func(*view.Page, labs.Address) *view.Page) error {

@@ -14,7 +14,7 @@ import (
 // writeTimeout is how long one event of a stream may take to reach a client that reads slowly.
 const writeTimeout = 10 * time.Second
 
-// play answers with a stream of frames, from the tick of the address to its horizon, at its pace. Every
+// play answers with a stream of frames, from the tick of the address to where playing ends, at its pace. Every
 // frame says the whole state; a reader too slow for the pace is sent the newest and misses those between.
 func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	query, has := frameQuery(r)
@@ -33,8 +33,8 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	defer context.AfterFunc(s.streams.running, cancel)()
 
-	end := max(address.Horizon, address.T)
-	event, err := s.event(ctx, address, has)
+	end := address.PlayEnd()
+	event, err := s.event(ctx, address, end, has)
 	if err != nil {
 		return inFrame(address, err) // no byte was sent: it is still an error page
 	}
@@ -51,7 +51,7 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 		if tick, err = clock.next(ctx, tick); err != nil {
 			return nil
 		}
-		if event, err = s.event(ctx, address.WithTick(tick), has); err != nil {
+		if event, err = s.event(ctx, address.WithTick(tick), end, has); err != nil {
 			// The page sees that the stream broke off and asks for the frame, which says what is wrong.
 			s.log.Warn("stream broke off", "address", address.WithTick(tick).String(), "error", err)
 			return nil
@@ -59,8 +59,9 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// event is the frame of an address as one event of a stream, for a page that has a set-up of that name.
-func (s *Site) event(ctx context.Context, address labs.Address, has string) ([]byte, error) {
+// event is the frame of an address as one event of a stream that ends with a tick, for a page that has a set-up of that
+// name.
+func (s *Site) event(ctx context.Context, address labs.Address, end int, has string) ([]byte, error) {
 	if err := s.runs.Prepare(ctx, address); err != nil { // a long replay is no stream's turn
 		return nil, err
 	}
@@ -73,17 +74,17 @@ func (s *Site) event(ctx context.Context, address labs.Address, has string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	html, err := page.Render(ctx, page.Frame(played(p, address), has))
+	html, err := page.Render(ctx, page.Frame(played(p, end), has))
 	if err != nil {
 		return nil, err
 	}
 	return patchEvent(html), nil
 }
 
-// played is a page as it looks while it is played. The last frame is at rest; every other says that it
+// played is a page as it looks while it is played to a tick. The last frame is at rest; every other says that it
 // plays and offers to pause.
-func played(p *view.Page, address labs.Address) *view.Page {
-	if address.T >= address.Horizon {
+func played(p *view.Page, end int) *view.Page {
+	if p.Tick >= end {
 		return p
 	}
 	playing := view.Playing(*p, "/play"+p.Address)

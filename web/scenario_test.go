@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 )
 
@@ -49,6 +50,22 @@ func TestScenarioPages(t *testing.T) {
 	if frame := ask(s, "GET", "/frame/play/embed"+story+"&t=72"); frame.Code != 200 {
 		t.Errorf("a played frame is %d", frame.Code)
 	}
+}
+
+// Playing a scenario rests where something is said, asked or decided: who plays on goes to the next such tick.
+func TestPlayingAScenarioRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		for _, test := range []struct{ query, last string }{
+			{"", "&t=19"}, {"&t=19", "&t=25"}, {"&t=24", "&t=25"}, {"&t=4&horizon=9", "&t=9&horizon=9"}, {"&t=4&range=2..12", "&t=12&range=2..12"}, {"&t=74", "&t=74"},
+		} {
+			frames := events(ask(s, "GET", "/play"+canonical(s, story+test.query+"&pace=10")).Body.String())
+			last := elementByID(t, strings.TrimPrefix(strings.Join(frames[len(frames)-1].Data, "\n"), "elements "), "lab")
+			if got := attribute(last, "data-address"); got != story+test.last+"&pace=10" || attribute(last, "data-stream") != "" {
+				t.Errorf("from %q it plays to %q, stream %q; want %q at rest", test.query, got, attribute(last, "data-stream"), test.last)
+			}
+		}
+	})
 }
 
 // canonical follows a redirect to the canonical address.

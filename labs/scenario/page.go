@@ -13,7 +13,7 @@ import (
 
 // story gives the scenario as addresses and pages have it.
 func (s *Scenario) story() *labs.Story {
-	story := &labs.Story{Name: s.Name, Title: s.Title, Revision: s.revision, Run: s.run, Goal: s.goal, Tell: s.tell}
+	story := &labs.Story{Name: s.Name, Title: s.Title, Revision: s.revision, Run: s.run, Goal: s.goal, Rests: s.rests, Tell: s.tell}
 	for _, q := range s.Questions {
 		story.Questions = append(story.Questions, labs.Prediction{Name: q.Name, Read: q.read})
 	}
@@ -77,7 +77,7 @@ func (s *Scenario) tell(f labs.Frame, p *view.Page) {
 		p.Progress.Goal = s.goalProgress(a, t.Goal)
 		return
 	}
-	p.Goal = s.Summary
+	p.Goal, p.Rests = s.Summary, slices.Contains(s.rests, a.T)
 	p.Settings, p.Actions, p.Transport.Next = nil, view.Actions{}, view.Link{}
 	p.Transport.Step.Primary = false // the next stop is
 	p.Transport.Marks = s.marks(a, p.Transport.Marks)

@@ -27,6 +27,7 @@ type Scenario struct {
 	run      labs.Address // the lab's own address of it, at tick 0
 	goal     labs.Address // where its goal begins; without a goal the zero Address
 	stops    []int        // ticks, ascending
+	rests    []int        // those of them at which playing rests
 	titles   []string     // of the terms
 	lesson   string       // the title of the lesson
 	shows    []target     // by index in Say: what the inspector shows
@@ -77,7 +78,7 @@ func Parse(file string, source []byte, known Known) (*Scenario, error) {
 		slices.SortStableFunc(d.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 		return nil, d.problems
 	}
-	s.stops = stopsOf(&s.File)
+	s.stops, s.rests = stopsOf(&s.File), restsOf(&s.File)
 	s.outcome = sync.OnceValues(s.play)
 	s.Story = s.story()
 	return s, nil
@@ -151,10 +152,16 @@ func (s *Scenario) StopTicks() []int { return slices.Clone(s.stops) }
 
 // stopsOf gives the ticks at which there is a command or something is said, asked or decided.
 func stopsOf(f *File) []int {
-	list := []int{0, f.End}
+	list := append(restsOf(f), 0, f.End)
 	for _, c := range f.Commands {
 		list = append(list, c.At)
 	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// restsOf gives the ticks at which something is said, asked or decided: there playing rests, so that it can be read.
+func restsOf(f *File) (list []int) {
 	for _, s := range f.Say {
 		list = append(list, s.At)
 	}

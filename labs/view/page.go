@@ -14,6 +14,7 @@ type Page struct {
 	Stream  string // address of the stream this frame came from; empty when not playing
 	Change  string // what changed in this tick, one sentence, for the polite announcement
 	Pace    int    // frames a second while playing
+	Rests   bool   // playing rests at this tick, whatever its end
 	Theme   string // "", "light" or "dark"; empty follows the reader's system
 	Size    string // "" or "projector": large type for the back of a room
 

@@ -280,6 +280,22 @@ func TestScenarioEmbed(t *testing.T) {
 	}
 }
 
+// Playing rests at the next tick at which something is said or asked, on the page and in an embed, and goes on when Play is
+// pressed again.
+func TestPlayingAScenarioRests(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	for _, before := range []string{"", "/embed"} {
+		b := newTab(t, site.url)
+		b.open(before + told + "&t=20&pace=10")
+		for _, tick := range []string{"25", "28"} {
+			b.press(" ")
+			b.waitAddress(before + told + "&t=" + tick + "&pace=10")
+			b.waitFor("document.querySelector('#play').textContent === 'Play' && document.querySelector('#lab').dataset.stream === undefined")
+		}
+	}
+}
+
 // scenarioStates are pages of scenarios that are worth looking at.
 var scenarioStates = []state{
 	{name: "lab-scenario", address: told},
