@@ -12,6 +12,7 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/replication"
 	"loglab/engine/simnet"
+	"loglab/engine/storage"
 )
 
 // fetcher fetches from one leader what this broker follows there: one request at a time for all partitions.
@@ -202,8 +203,7 @@ func (b *Broker) fetched(t *turn, from kafka.NodeID, response *kmsg.FetchRespons
 	b.wakeUp(t, woken)
 }
 
-// takeFetched takes one partition's part of a leader's answer. If not even one batch fits into a segment, the partition
-// has failed: a cleaned batch with a delete horizon is some bytes larger than what the leader once took.
+// takeFetched takes one partition's part of a leader's answer. Where the log refuses the batches, the partition has failed.
 //
 // Source: AbstractFetcherThread.processFetchRequest, markPartitionFailed.
 func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Replica, result *kmsg.FetchResponseTopicPartition, cause uint64) (w wake) {
@@ -227,13 +227,10 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 	default:
 		start := r.Log.LogStartOffset()
 		appended, from, err := r.AppendAsFollower(b.clock(t.now), result.RecordBatches, kafka.Offset(result.HighWatermark), kafka.Offset(result.LogStartOffset))
-		if errors.Is(err, kerr.RecordListTooLarge) {
-			p.failed = true
-			t.note(cause, journal.ReplicaFetchFailed{TopicPartition: r.TopicPartition, Leader: f.leader, Error: kerr.RecordListTooLarge.Message})
-			return w
-		}
 		if err != nil {
-			panic(err) // a leader's batches are sound
+			p.failed = true
+			t.note(cause, journal.ReplicaFetchFailed{TopicPartition: r.TopicPartition, Leader: f.leader, Error: refused(err)})
+			return w
 		}
 		for _, a := range appended {
 			cause = b.noteAppended(t, r, a, true, cause)
@@ -247,6 +244,19 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 		}
 	}
 	return w
+}
+
+// refused names the error with which a log refuses a leader's batches. There are two: a batch that is larger than a
+// segment, as a cleaned one with a delete horizon takes some bytes more than what the leader once took; and one that begins
+// below the log end offset, as a leader's log can begin within a batch, where DeleteRecords asked for that, and be all that
+// it knows of an epoch of which the follower has more. Else a leader's batches are sound.
+func refused(err error) string {
+	for _, known := range []*kerr.Error{kerr.RecordListTooLarge, storage.ErrUnexpectedAppendOffset} {
+		if errors.Is(err, known) {
+			return known.Message
+		}
+	}
+	panic(err)
 }
 
 func (b *Broker) noteTruncated(t *turn, r *replication.Replica, cut replication.Truncation, cause uint64) {

@@ -129,3 +129,36 @@ func TestFollowerFailsOnABatchThatCleaningHasGrown(t *testing.T) {
 		t.Errorf("ISR %d, want the leader alone", isr)
 	}
 }
+
+// DeleteRecords lets a leader's log begin within the only batch of its epoch. Its leader epochs then begin there too, so
+// that a follower with more of an older epoch is cut to that offset and fetches from it: what comes begins below the log
+// end offset. Kafka's follower takes such a batch only into a log without records; here the partition has failed, until the
+// leader's log begins behind that batch and the follower's process anew.
+func TestFollowerFailsOnABatchFromBelow(t *testing.T) {
+	spec := orders(1, 0)
+	spec.Cluster, spec.Topic.ReplicationFactor, spec.Group = engine.DefaultCluster(2), 2, engine.GroupSpec{}
+	spec.Cluster.UncleanElection = true
+	spec.Producers[0].Config.Acks = 1
+	c := start(t, spec)
+	give(t, c, "produce p0 k 0", "wait 1s", "kill b2", "wait 15s")
+	for range 4 {
+		give(t, c, "produce p0 k old", "wait 1s")
+	}
+	give(t, c, "kill b1", "wait 15s", "start b2", "wait 15s", "produce p0 k 1", "produce p0 k 2", "produce p0 k 3", "wait 5s", "delete-records orders-0 @2", "wait 1s")
+	if p := c.View().Partitions[0]; p.Leader != 2 || p.Log.LogStartOffset != 2 || p.Log.LogEndOffset != 4 {
+		t.Fatalf("broker %d leads with offsets %d to %d, want 2 with 2 to 4", p.Leader, p.Log.LogStartOffset, p.Log.LogEndOffset)
+	}
+	from := c.Journal().Len()
+	give(t, c, "start b1", "wait 60s")
+	failed := since[journal.ReplicaFetchFailed](c, from, "b1")
+	if len(failed) != 1 || failed[0].Error != "UnexpectedAppendOffsetException" || failed[0].Retry != 0 {
+		t.Errorf("%+v, want UnexpectedAppendOffsetException, once", failed)
+	}
+	if p := c.View().Partitions[0]; len(p.ISR) != 1 || p.Replicas[0].LogEndOffset != 2 {
+		t.Errorf("ISR %d, broker 1 ends at %d; want broker 2 alone, and 2", p.ISR, p.Replicas[0].LogEndOffset)
+	}
+	give(t, c, "delete-records orders-0 @4", "wait 1s", "kill b1", "start b1", "wait 60s")
+	if p := c.View().Partitions[0]; len(p.ISR) != 2 || p.Replicas[0].LogStartOffset != 4 || p.Replicas[0].LogEndOffset != 4 {
+		t.Errorf("ISR %d, broker 1 has %d to %d; want both, and 4 to 4", p.ISR, p.Replicas[0].LogStartOffset, p.Replicas[0].LogEndOffset)
+	}
+}

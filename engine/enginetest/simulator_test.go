@@ -130,7 +130,7 @@ func simulateAll(t *testing.T, seeds []uint64) map[string]bool {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader, or a transaction that has lost its end", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
+	t.Logf("%d seeds, %d ticks; %d ended with a partition that cannot have a leader, a follower that cannot follow, or a transaction that has lost its end", min(int(next.Load()), len(seeds)), ticks.Load(), stuck.Load())
 	t.Logf("%d ended with one committed output for each of the %d records that their applications had read", written.Load(), outputs.Load())
 	for _, more := range kinds[1:] {
 		maps.Copy(kinds[0], more)
@@ -208,7 +208,37 @@ func (s *simulation) run() (wrong string) {
 			waited, done = 0, now
 		}
 	}
+	if s.excuse = s.failedFollower(); s.excuse != "" {
+		return ""
+	}
 	return fmt.Sprintf("%d s after everything was healed, or a record was processed: %s", most/1000, pending)
+}
+
+// failedFollower names a follower that has failed, and so fetches no more, as Kafka's do: "" if there is none.
+func (s *simulation) failedFollower() string {
+	failed := map[kafka.NodeID]map[kafka.TopicPartition]string{}
+	for e := range s.cluster.Journal().All() {
+		switch body := e.Body.(type) {
+		case journal.FollowingBegun:
+			delete(failed[e.Node], body.TopicPartition)
+		case journal.ReplicaFetchFailed:
+			if body.Error != storage.ErrUnexpectedAppendOffset.Message {
+				continue
+			}
+			if failed[e.Node] == nil {
+				failed[e.Node] = map[kafka.TopicPartition]string{}
+			}
+			failed[e.Node][body.TopicPartition] = fmt.Sprintf("%s cannot follow %s: %s", e.Node, body.TopicPartition, body.Error)
+		}
+	}
+	for _, p := range s.cluster.View().Partitions {
+		for _, r := range p.Replicas {
+			if why := failed[s.cluster.View().Brokers[r.Broker-1].Node][p.TopicPartition]; why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // tick lets a tick pass and looks at the invariants.

@@ -216,6 +216,8 @@ func (b ReplicaFetchFailed) Sentence() string {
 		next = "it waits for newer metadata"
 	case "RECORD_LIST_TOO_LARGE":
 		next = "the batch is larger than segment.bytes, and the partition is fetched no more until its next leader or leader epoch"
+	case "UnexpectedAppendOffsetException":
+		next = "the batch begins below the follower's log end offset, and the partition is fetched no more until its next leader or leader epoch"
 	}
 	return fmt.Sprintf("The fetch from broker %d failed with %s for %s: %s.", b.Leader, b.Error, what, next)
 }

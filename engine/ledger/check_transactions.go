@@ -398,6 +398,9 @@ func (k *Checker) checkMarker(o *Observation, p *partitionSeen, r *replicaSeen, 
 	if !meant || d.complete {
 		return
 	}
+	if known, ok := d.markers[p.tp]; ok && known != kafka.NoOffset && b.leaderEpoch() < p.state.LeaderEpoch {
+		return // by a leader that does not know yet that it is none, of what stands in the log of the next one
+	}
 	if !r.hasMarker(d.markers[p.tp], b) {
 		d.markers[p.tp] = b.base
 	}

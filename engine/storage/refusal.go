@@ -15,6 +15,10 @@ type Refusal struct {
 	Why string
 }
 
+// ErrUnexpectedAppendOffset says that fetched batches begin below the log end offset. Kafka has an exception of that name
+// for it, and no code.
+var ErrUnexpectedAppendOffset = &kerr.Error{Message: "UnexpectedAppendOffsetException", Code: kerr.UnknownServerError.Code, Description: "Fetched batches begin below the log end offset."}
+
 // Error gives the name of the code and the sentence.
 func (r *Refusal) Error() string { return r.Err.Message + ": " + r.Why }
 
