@@ -99,6 +99,9 @@ func offline(told *scenario.Scenario, p *view.Page) page.OfflinePage {
 		}
 		o.Ticks = append(o.Ticks, l)
 	}
+	if p.Tick > 0 {
+		o.Limits = fileOf(0) + "#limits-title"
+	}
 	if ask := p.Story.Ask; ask != nil && ask.Happened == "" {
 		for _, q := range told.Questions {
 			if q.Name == ask.Name {

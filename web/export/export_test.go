@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,6 +49,13 @@ func TestFilesStandAlone(t *testing.T) {
 			if strings.HasSuffix(name, ".html") {
 				checkAlone(t, told.Name+" "+name, body, pages)
 			}
+		}
+		last := pages[fileOf(told.End)]
+		if !strings.Contains(last, `id="reading"`) || !strings.Contains(last, `href="index.html#limits-title"`) || !strings.Contains(pages["index.html"], `id="limits-title"`) {
+			t.Errorf("%s: the last page does not read the result, or nothing says what is simplified", told.Name)
+		}
+		if told.Goal != nil && !strings.Contains(last, html.EscapeString(told.Goal.Text)) {
+			t.Errorf("%s: the last page has no goal", told.Name)
 		}
 		for _, q := range told.Questions {
 			if at := pages[fileOf(q.At)]; !strings.Contains(at, fmt.Sprintf(`href="%s#ask"`, fileOf(q.Decided))) || strings.Contains(at, "What happened") {
