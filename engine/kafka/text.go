@@ -17,13 +17,19 @@ func Thousands[N ~int | ~int32 | ~int64 | ~uint32](n N) string {
 
 // Count writes a number with its noun: "1 record", "2,000 records", "3 batches", "2 entries".
 func Count(n int, noun string) string {
-	switch {
-	case n == 1:
+	if n == 1 {
 		return "1 " + noun
-	case noun == "batch":
-		noun = "batche"
-	case noun == "entry":
-		noun = "entrie"
 	}
-	return Thousands(n) + " " + noun + "s"
+	return Thousands(n) + " " + Plural(noun)
+}
+
+// Plural gives the noun of several.
+func Plural(noun string) string {
+	switch noun {
+	case "batch":
+		return "batches"
+	case "entry":
+		return "entries"
+	}
+	return noun + "s"
 }

@@ -74,7 +74,7 @@ type Choice struct {
 // Number is what a number is asked for.
 type Number struct {
 	Line int    `yaml:"-"`
-	Unit string `yaml:"unit" need:"yes" max:"24" doc:"What is counted: records."`
+	Unit string `yaml:"unit" max:"24" doc:"What is counted, one of it: record. Left out: nothing is, the number is an offset or the like."`
 	Min  int    `yaml:"min" min:"-1" max:"1000000000" doc:"The smallest that can be guessed; 0 if left out."`
 	Max  int    `yaml:"max" need:"yes" min:"0" max:"1000000000" doc:"The greatest that can be guessed."`
 }

@@ -47,11 +47,14 @@ func (n Number) read(raw string) (text, allowed string, ok bool) {
 // text says what a canonical guess or answer means.
 func (q Question) text(is string) string {
 	if q.Number != nil {
-		n, err := strconv.ParseInt(is, 10, 64)
+		n, err := strconv.Atoi(is)
 		if err != nil {
 			return is
 		}
-		return kafka.Thousands(n) + " " + q.Number.Unit
+		if q.Number.Unit == "" {
+			return kafka.Thousands(n)
+		}
+		return kafka.Count(n, q.Number.Unit)
 	}
 	for _, c := range q.Choices {
 		if c.Is.Text == is {
@@ -265,7 +268,11 @@ func (s *Scenario) ask(a labs.Address, o *Outcome) *view.Ask {
 		ask.Choices = append(ask.Choices, l)
 	}
 	if q.Number != nil {
-		field := view.Field{ID: ask.ID + "-number", Label: "How many " + q.Number.Unit + "?", Kind: view.Number, Value: guess, Min: q.Number.Min, Max: q.Number.Max}
+		label := "Which number?"
+		if q.Number.Unit != "" {
+			label = "How many " + kafka.Plural(q.Number.Unit) + "?"
+		}
+		field := view.Field{ID: ask.ID + "-number", Label: label, Kind: view.Number, Value: guess, Min: q.Number.Min, Max: q.Number.Max}
 		form := labs.GuessForm(a, ask.ID+"-form", q.Name, field, "Guess")
 		ask.Form = &form
 	}

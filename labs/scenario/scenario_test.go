@@ -97,7 +97,7 @@ questions:
     decided: 11
     ask: How many brokers run?
     answer: count(brokers, .state == "running")
-    number: {unit: brokers, max: 3}
+    number: {unit: broker, max: 3}
     because: One was killed.
 goal:
   text: Kill b2.
