@@ -201,8 +201,8 @@ func (k *Checker) checkOwner(t *transactionSeen, node kafka.NodeID, p coordinato
 // back, and whoever was fenced commits nothing.
 func (k *Checker) decide(t *transactionSeen, d decision, fresh bool) {
 	if last := t.last(); last != nil && !last.complete {
-		if d.isAs(last) && !(fresh && last.written) {
-			return // by the next coordinator again
+		if d.isAs(last) && !(last.written && (fresh || len(t.added) > 0)) {
+			return // by the next coordinator again; of version 1 the next transaction can have the same epoch, and has begun then
 		}
 		if !last.written {
 			k.violated(AllOrNothing, t.partition, "%s is to end with commit=%t, producer id %d and epoch %d, before it was with commit=%t, producer id %d and epoch %d",
@@ -461,7 +461,9 @@ func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 		return
 	}
 	if first, open := r.firstOpen(p.sure(), p.start); open && first < body.To {
-		k.violated(CommittedOnly, p.tp, "%s has read up to offset %d; a transaction that begins at %d is open", node, body.To, first)
+		if body.To > p.stable { // else the only replica lost its marker since it was read, with the power
+			k.violated(CommittedOnly, p.tp, "%s has read up to offset %d; a transaction that begins at %d is open", node, body.To, first)
+		}
 		return
 	}
 	given, aborted := 0, 0
@@ -496,6 +498,7 @@ func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaS
 	if first, open := was.firstOpen(was.settled, p.start); open {
 		most = min(most, max(first, now.LogStartOffset))
 	}
+	p.stable = max(p.stable, now.LastStableOffset)
 	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 && stable >= p.cleaned {
 		k.violated(StableBelowMark, p.tp, "broker %d: the last stable offset is %d; by the log it is %d, with the high watermark %d", id, stable, most, now.HighWatermark)
 	}

@@ -61,6 +61,7 @@ type partitionSeen struct {
 	last      kafka.BrokerID     // the last leader before the partition had none
 	leaders   map[kafka.LeaderEpoch]kafka.BrokerID
 	highest   kafka.Offset      // high watermark of any replica so far
+	stable    kafka.Offset      // last stable offset of any replica so far
 	unclean   kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
 	asked     bool              // someone ordered an unclean election
 	replicas  map[kafka.BrokerID]*replicaSeen
