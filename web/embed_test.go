@@ -209,11 +209,20 @@ func TestPreview(t *testing.T) {
 	if err != nil || w.Header().Get("Content-Type") != "image/png" || img.Bounds().Dx() != 1200 || img.Bounds().Dy() != 630 {
 		t.Errorf("%s, %v", w.Header().Get("Content-Type"), err)
 	}
+	told := ask(s, "GET", "/scenario/acks-1-leader-dies/preview.png")
+	if img, err := png.Decode(told.Body); err != nil || img.Bounds().Dx() != 1200 {
+		t.Errorf("of a scenario: %d, %v", told.Code, err)
+	}
+	if body := askAt(s, "lab.example:8080", story+"&t=25"); !strings.Contains(body, "http://lab.example:8080/scenario/acks-1-leader-dies/preview.png") {
+		t.Error("a scenario does not name its picture")
+	}
 	if again := ask(s, "GET", "/lab/partitions/preview.png"); again.Code != 200 || bytes.Equal(again.Body.Bytes(), nil) {
 		t.Errorf("the second time: %d", again.Code)
 	}
-	if w := ask(s, "GET", "/lab/unknown/preview.png"); w.Code != http.StatusNotFound {
-		t.Errorf("of no lab: %d", w.Code)
+	for _, unknown := range []string{"/lab/unknown/preview.png", "/scenario/unknown/preview.png"} {
+		if w := ask(s, "GET", unknown); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", unknown, w.Code)
+		}
 	}
 }
 

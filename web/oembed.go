@@ -71,7 +71,7 @@ func (s *Site) oembed(w http.ResponseWriter, r *http.Request) error {
 		HTML: page.FrameCode(p, origin, strconv.Itoa(width), height), Width: width, Height: height,
 	}
 	if maxWidth >= page.PreviewWidth && maxHeight >= page.PreviewHeight {
-		e.ThumbnailURL, e.ThumbnailWidth, e.ThumbnailHeight = origin+page.PreviewPath(p.Lab), page.PreviewWidth, page.PreviewHeight
+		e.ThumbnailURL, e.ThumbnailWidth, e.ThumbnailHeight = origin+page.PreviewPath(p), page.PreviewWidth, page.PreviewHeight
 	}
 	text, err := json.Marshal(e)
 	if err != nil {

@@ -41,26 +41,38 @@ func (s *Site) element(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// preview answers with the picture of a lab in the middle of its run. It is drawn once.
+// picture is a preview as it was drawn.
+type picture struct {
+	revision string // of the scenario's file
+	png      []byte
+}
+
+// preview answers with the picture of a lab or a scenario in the middle of its run. It is drawn once.
 func (s *Site) preview(w http.ResponseWriter, r *http.Request) error {
-	lab, ok := all.ByName(chi.URLParam(r, "name"))
-	if !ok {
-		return noSuchLab(labs.Pages, chi.URLParam(r, "name"))
+	a, err := s.startOf(r)
+	if err != nil {
+		return err
 	}
-	picture, ok := s.previews.Load(lab.Name)
-	if !ok {
-		p, err := s.page(r.Context(), labs.Start(lab, labs.Pages).WithTick(lab.Horizon/2))
+	revision := ""
+	if a.Story != nil {
+		revision = a.Story.Revision
+	}
+	drawn, _ := s.previews.Load(a.Path())
+	p, ok := drawn.(picture)
+	if !ok || p.revision != revision {
+		middle, err := s.page(r.Context(), a.WithTick(a.Horizon/2))
 		if err != nil {
-			return inLab(lab, err)
+			return inLab(a.Lab, err)
 		}
-		if picture, err = preview.Draw(p); err != nil {
+		p.revision = revision
+		if p.png, err = preview.Draw(middle); err != nil {
 			return err
 		}
-		s.previews.Store(lab.Name, picture)
+		s.previews.Store(a.Path(), p)
 	}
 	w.Header().Set("Content-Type", "image/png")
 	w.Header().Set("Cache-Control", "public, max-age=86400")
-	w.Write(picture.([]byte)) // an error means that the reader has gone: there is nobody to tell
+	w.Write(p.png) // an error means that the reader has gone: there is nobody to tell
 	return nil
 }
 

@@ -30,11 +30,11 @@ func (s *Site) routes() chi.Router {
 	r.Get("/metrics", s.metrics.ServeHTTP)
 	r.Get(static.Prefix+"*", s.handle(s.file))
 	r.With(shared, middleware.Compress(gzipLevel, "text/javascript")).Get(page.ElementPath, s.handle(s.element))
-	r.Get(page.PreviewPath("{name}"), s.handle(s.preview))
 	r.With(shared).Get("/oembed", s.handle(s.oembed))
 
 	// A stream is never compressed: it would be held back, and each would need an encoder's memory.
 	for _, frames := range framed {
+		r.Get("/"+frames+page.PreviewName, s.handle(s.preview))
 		r.Get("/play/"+frames, s.handle(s.play))
 		r.With(shared).Get("/play/embed/"+frames, s.handle(s.play))
 	}

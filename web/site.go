@@ -35,7 +35,7 @@ type Site struct {
 	posts     gate // forms that are being read
 	fromHead  gate // requests that hold a stored head
 	metrics   *metrics
-	previews  sync.Map // the picture of a lab, by its name
+	previews  sync.Map // a picture of each lab and scenario that was asked for, by its path
 	log       *slog.Logger
 
 	uploads   gate // readers' files that are being sent

@@ -111,8 +111,13 @@ const (
 	PreviewHeight = 630
 )
 
-// PreviewPath is the path of the picture that other sites show of a link to a lab.
-func PreviewPath(lab string) string { return "/lab/" + lab + "/preview.png" }
+// PreviewName ends the path of the picture that other sites show of a link to a lab or a scenario.
+const PreviewName = "/preview.png"
+
+// PreviewPath is the path of the picture of a page's lab or scenario.
+func PreviewPath(p *view.Page) string {
+	return strings.TrimPrefix(p.Path, "/embed") + PreviewName
+}
 
 // previewOf is nothing where the origin is not known: other sites take no address without a host.
 func previewOf(p *view.Page, origin string) preview {
@@ -120,7 +125,7 @@ func previewOf(p *view.Page, origin string) preview {
 		return preview{}
 	}
 	return preview{
-		Title: FrameTitle(p), URL: origin + p.Address, Image: origin + PreviewPath(p.Lab),
+		Title: FrameTitle(p), URL: origin + p.Address, Image: origin + PreviewPath(p),
 		ImageText: p.Title + ": partitions of a log, a strip of records each",
 	}
 }

@@ -27,6 +27,9 @@ const (
 	laneHeight    = 78
 	lanesTop      = 258
 	lanesShown    = 4
+	rowHeight     = 38 // of a timeline
+	rowsShown     = 8
+	rowNames      = 220
 	namesWidth    = 150
 )
 
@@ -46,7 +49,7 @@ var (
 )
 
 // faces are the type of the picture.
-type faces struct{ title, text, name, cell, offset font.Face }
+type faces struct{ title, longTitle, text, name, cell, offset font.Face }
 
 func loadFaces() (f faces, err error) {
 	for _, face := range []struct {
@@ -54,7 +57,7 @@ func loadFaces() (f faces, err error) {
 		ttf  []byte
 		size float64
 	}{
-		{&f.title, gobold.TTF, 60}, {&f.text, goregular.TTF, 28}, {&f.name, gomonobold.TTF, 24},
+		{&f.title, gobold.TTF, 60}, {&f.longTitle, gobold.TTF, 46}, {&f.text, goregular.TTF, 28}, {&f.name, gomonobold.TTF, 24},
 		{&f.cell, gomonobold.TTF, 20}, {&f.offset, gomono.TTF, 15},
 	} {
 		parsed, err := opentype.Parse(face.ttf)
@@ -78,12 +81,26 @@ func Draw(p *view.Page) ([]byte, error) {
 	c := canvas{image.NewRGBA(image.Rect(0, 0, width, height))}
 	c.fill(c.Bounds(), paper)
 	c.fill(image.Rect(0, 0, 16, height), accent)
-	c.text(faces.title, ink, margin, 112, width-margin, p.Title)
-	for i, words := range wrap(faces.text, p.Goal, width-2*margin, 3) {
-		c.text(faces.text, muted, margin, 164+i*38, width-margin, words)
+	face, titles := faces.title, []string{p.Title}
+	if font.MeasureString(face, p.Title).Ceil() > width-2*margin {
+		face = faces.longTitle
+		titles = wrap(face, p.Title, width-2*margin, 2)
+	}
+	top, goal, lines := 112, 164, 3 // base lines, and how many the goal has at most
+	if len(titles) > 1 {
+		top, goal, lines = 86, 188, 2
+	}
+	for i, words := range titles {
+		c.text(face, ink, margin, top+i*52, width-margin, words)
+	}
+	for i, words := range wrap(faces.text, p.Goal, width-2*margin, lines) {
+		c.text(faces.text, muted, margin, goal+i*38, width-margin, words)
 	}
 	for i, l := range lanes(p.Picture) {
 		c.lane(faces, l, lanesTop+i*laneHeight)
+	}
+	if p.Picture.Timeline != nil {
+		c.timeline(faces, p.Picture.Timeline)
 	}
 	c.text(faces.name, ink, margin, height-24, width-margin, "Log Lab · "+p.Transport.Clock)
 	var out bytes.Buffer
@@ -159,6 +176,43 @@ func (c canvas) gap(f faces, g view.Gap, left, words, top int) (end int) {
 	c.fill(image.Rect(left+g.From*(cellSide+2), top+cellSide+4, left+g.To*(cellSide+2)-2, top+cellSide+12), colour)
 	c.text(f.name, colour, words, top+38, width-margin, g.Text)
 	return words + font.MeasureString(f.name, g.Text).Round()
+}
+
+// timeline draws the first rows that have a name, over the columns up to the tick shown.
+func (c canvas) timeline(f faces, t *view.Timeline) {
+	left, row := margin+rowNames, 0
+	column := (width - margin - left) / max(t.Now, 1)
+	for _, part := range t.Parts {
+		for _, r := range part.Rows {
+			if r.Name == "" || row == rowsShown {
+				continue
+			}
+			top := lanesTop + row*rowHeight
+			c.text(f.cell, ink, margin, top+24, left-8, r.Name)
+			for _, run := range r.Runs {
+				if to := min(run.To, t.Now); run.From < to {
+					c.run(f, run, image.Rect(left+run.From*column, top, left+to*column, top+rowHeight-8))
+				}
+			}
+			row++
+		}
+	}
+}
+
+// run draws a stretch of ticks in its owner's colour, or as a gap.
+func (c canvas) run(f faces, run view.Run, r image.Rectangle) {
+	colour := keys[0]
+	switch {
+	case run.Color > 0 && run.Color < len(keys):
+		colour = keys[run.Color]
+	case strings.HasPrefix(run.Kind, "nobody"), run.Kind == "begins", run.Kind == "down":
+		colour = warn
+	}
+	c.fill(r, mix(colour, ink, 82))
+	c.fill(r.Inset(2), mix(colour, paper, 26))
+	if words := font.MeasureString(f.offset, run.Text).Ceil(); words > 0 && words < r.Dx()-6 {
+		c.text(f.offset, ink, r.Min.X+(r.Dx()-words)/2, r.Min.Y+20, r.Max.X, run.Text)
+	}
 }
 
 // cell draws one record as the page does: full once it was read, with a bar above it when it is new.

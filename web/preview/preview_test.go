@@ -73,3 +73,18 @@ func TestLongTextsAreCut(t *testing.T) {
 		}
 	}
 }
+
+// A run in which a partition has an owner is in the owner's tint; one in which nobody has it is in that of a warning.
+func TestTimelineHasTheColoursOfOwners(t *testing.T) {
+	p := page("7")
+	p.Picture = view.Picture{Timeline: &view.Timeline{Columns: 40, Now: 10, Parts: []view.TimePart{{Rows: []view.TimeRow{
+		{Name: "orders-0", Runs: []view.Run{{From: 0, To: 5, Kind: "read", Color: 2}, {From: 5, To: 20, Kind: "nobody"}}},
+	}}}}}
+	img, _ := drawn(t, p)
+	column := (width - 2*margin - rowNames) / 10
+	for at, want := range map[int]color.RGBA{2: mix(keys[2], paper, 26), 7: mix(warn, paper, 26)} {
+		if got := color.RGBAModel.Convert(img.At(margin+rowNames+at*column+4, lanesTop+4)).(color.RGBA); got != want {
+			t.Errorf("column %d is %v, want %v", at, got, want)
+		}
+	}
+}
