@@ -229,7 +229,8 @@ func (k *Checker) coordinates(t *transactionSeen, node kafka.NodeID) bool {
 
 // isLate says whether a decision is word of a broker that coordinates no more, as the controller has it, of what the next one
 // has told already: it can learn late that what it had written is on every in-sync replica. The epoch of a producer of version
-// 1 stays, so that its decisions are told apart by who took them, and by whether a transaction has begun since.
+// 1 stays, so that its decisions are told apart by who took them, and by whether a transaction has begun since. Once the
+// next coordinator has decided anything, all that the earlier one tells is late.
 func (k *Checker) isLate(t *transactionSeen, d *decision) bool {
 	if k.coordinates(t, d.by) {
 		return false
@@ -238,7 +239,7 @@ func (k *Checker) isLate(t *transactionSeen, d *decision) bool {
 		return slices.ContainsFunc(t.decisions, d.isAs)
 	}
 	last := t.last()
-	return last != nil && d.isAs(last) && last.by != d.by && len(t.added) == 0
+	return last != nil && last.by != d.by && (k.coordinates(t, last.by) || d.isAs(last) && len(t.added) == 0)
 }
 
 // takeQueued learns where a decision needs markers. One of which no coordinator has told before stood in the log of the one
