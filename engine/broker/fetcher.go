@@ -251,10 +251,12 @@ func (b *Broker) takeFetched(t *turn, f *fetcher, p *fetching, r *replication.Re
 // below the log end offset, as a leader's log can begin within a batch, where DeleteRecords asked for that, and be all that
 // it knows of an epoch of which the follower has more. Else a leader's batches are sound.
 func refused(err error) string {
-	for _, known := range []*kerr.Error{kerr.RecordListTooLarge, storage.ErrUnexpectedAppendOffset} {
-		if errors.Is(err, known) {
-			return known.Message
-		}
+	var refusal *storage.Refusal
+	switch {
+	case errors.Is(err, kerr.RecordListTooLarge):
+		return kerr.RecordListTooLarge.Message
+	case errors.As(err, &refusal) && refusal.Exception == storage.UnexpectedAppendOffset:
+		return refusal.Exception
 	}
 	panic(err)
 }

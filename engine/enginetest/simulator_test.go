@@ -222,7 +222,7 @@ func (s *simulation) failedFollower() string {
 		case journal.FollowingBegun:
 			delete(failed[e.Node], body.TopicPartition)
 		case journal.ReplicaFetchFailed:
-			if body.Error != storage.ErrUnexpectedAppendOffset.Message {
+			if body.Error != storage.UnexpectedAppendOffset {
 				continue
 			}
 			if failed[e.Node] == nil {

@@ -18,8 +18,9 @@ import (
 //
 // Offsets may leave gaps, as in a log that was cleaned, but must rise and begin at the log end offset or
 // above. The error is a *Refusal, and nothing has changed: CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE if the
-// batches together are larger than segment.bytes, [ErrUnexpectedAppendOffset], or UNKNOWN_SERVER_ERROR for offsets and
-// epochs out of order or too far from each other, for which Kafka has exceptions without a code. An answer without
+// batches together are larger than segment.bytes, or UNKNOWN_SERVER_ERROR for offsets and
+// epochs out of order or too far from each other, for which Kafka has exceptions without a code, one of them
+// [UnexpectedAppendOffset]. An answer without
 // batches is empty.
 //
 // Simplified: a batch of a later leader epoch than the one that the follower fetched in is taken; Kafka leaves
@@ -100,8 +101,10 @@ func (l *Log) checkReplicated(b []byte) (list []record.Batch, in arrival, refusa
 	case len(list) == 0:
 		return nil, in, nil
 	case in.base < l.logEndOffset:
-		return nil, in, refuse(ErrUnexpectedAppendOffset, "fetched batches begin at offset %s, below the log end offset %s",
+		refusal := refuse(kerr.UnknownServerError, "fetched batches begin at offset %s, below the log end offset %s",
 			kafka.Thousands(in.base), kafka.Thousands(l.logEndOffset))
+		refusal.Exception = UnexpectedAppendOffset
+		return nil, in, refusal
 	case in.last-in.base > math.MaxInt32:
 		return nil, in, refuse(kerr.UnknownServerError, "fetched offsets %s to %s do not fit into one segment",
 			kafka.Thousands(in.base), kafka.Thousands(in.last))

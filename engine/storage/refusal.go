@@ -11,13 +11,14 @@ import (
 type Refusal struct {
 	// Err is Kafka's error.
 	Err *kerr.Error
+	// Exception is the name of Kafka's exception, where that has no code of its own and matters.
+	Exception string
 	// Why is a sentence without a full stop: the rule, the numbers, the setting.
 	Why string
 }
 
-// ErrUnexpectedAppendOffset says that fetched batches begin below the log end offset. Kafka has an exception of that name
-// for it, and no code.
-var ErrUnexpectedAppendOffset = &kerr.Error{Message: "UnexpectedAppendOffsetException", Code: kerr.UnknownServerError.Code, Description: "Fetched batches begin below the log end offset."}
+// UnexpectedAppendOffset is the exception for fetched batches that begin below the log end offset.
+const UnexpectedAppendOffset = "UnexpectedAppendOffsetException"
 
 // Error gives the name of the code and the sentence.
 func (r *Refusal) Error() string { return r.Err.Message + ": " + r.Why }
