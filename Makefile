@@ -51,7 +51,7 @@ race: browser generate ## all Go and browser tests under the race detector (need
 
 .PHONY: judge
 judge: generate ## compare with Kafka's own classes, kafkajs and librdkafka (the first run fetches them)
-	go test -count=1 -v -tags judge ./judge
+	go test -count=1 -timeout 60m -v -tags judge ./judge
 
 .PHONY: bench
 bench: generate ## all benchmarks, then load
