@@ -95,7 +95,7 @@ func (s *simulation) drawApplication(c chance, i int, consumer, static bool, ass
 	p.MaxInFlight, p.BatchSize, p.Linger = c.between(1, 5), c.between(80, 400), kafka.Millis(c.between(0, 50))
 	p.BatchSize = min(p.BatchSize, s.spec.Topic.Config.SegmentBytes) // a batch that no segment holds is refused, and tried anew for ever
 	p.RequestTimeout = pickOne[kafka.Millis](c, 1000, 3000, 10_000, 30_000)
-	p.DeliveryTimeout = p.RequestTimeout + p.Linger + kafka.Millis(c.between(0, 40_000))
+	p.DeliveryTimeout = max(p.RequestTimeout+p.Linger+kafka.Millis(c.between(0, 40_000)), 20*s.spec.Latency) // in less no batch is answered, ever
 	p.MetadataMaxAge = kafka.Millis(c.between(500, 60_000))
 	app.Transform = &engine.Transform{Topic: bills, Producer: p}
 	config.Group = g

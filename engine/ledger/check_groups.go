@@ -289,7 +289,7 @@ func (k *Checker) checkUndone() {
 		p := k.of(u.tp)
 		r, number, found := p.at(u.offset)
 		switch {
-		case !found && p.over(u.offset): // it was deleted in the same tick
+		case p.over(u.offset) && (!found || r.batches[number].records == 0): // it was deleted in the same tick, or cleaned
 			continue
 		case found:
 			given, noData := r.isGiven(&r.batches[number], p.sure())
