@@ -103,8 +103,7 @@ func (k *Checker) checkTransactions(o *Observation) {
 
 // unsure says whether the partition of a transactional.id has lost what was committed, or may have: then nothing holds.
 func (k *Checker) unsure(t *transactionSeen) bool {
-	p := k.of(t.partition)
-	return p.lost || p.isUnclean
+	return k.of(t.partition).mayLack()
 }
 
 // transaction gives what is remembered of a transactional.id; nil: nothing holds of it.

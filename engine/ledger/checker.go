@@ -8,6 +8,7 @@ import (
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/metadata"
+	"loglab/engine/txn"
 )
 
 // Checker watches one run. Hand it the run after every command and every tick, from tick 0 on; it remembers what
@@ -75,6 +76,9 @@ type partitionSeen struct {
 	unseen               kafka.Tick // when something was appended and gone before it was seen; valid if hasUnseen
 	hasUnseen            bool
 	lost                 bool // something that was committed is not there any more, and the run excuses it
+	// retold says that a replica leads that was eligible and not in sync. In Kafka too a coordinator of transactions loads
+	// its log up to the end, acts on a decision that is not committed, and such a replica may lack it.
+	retold bool
 	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
 	// the controller holds eligible since may lack it.
 	thin offsets
@@ -101,7 +105,10 @@ func (k *Checker) Promises() int { return k.promises }
 
 // Lost says whether a partition lost something that was committed, or may have: as in a run that elects uncleanly or loses
 // disks.
-func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).lost || k.of(tp).isUnclean }
+func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).mayLack() }
+
+// mayLack says whether what a broker believed to be settled may not be in the log any more.
+func (p *partitionSeen) mayLack() bool { return p.lost || p.isUnclean || p.retold }
 
 // Check looks at the run and says what does not hold. It is not called for two runs.
 func (k *Checker) Check(o Observation, outcomes int) []Violation {
@@ -243,7 +250,11 @@ func (k *Checker) takeCommand(o *Observation, text string) {
 // takeElection looks at where a new leader comes from.
 func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	p := k.of(e.TopicPartition)
-	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
+	if slices.Contains(e.ISRBefore, e.To) {
+		return
+	}
+	if slices.Contains(e.ELRBefore, e.To) {
+		p.retold = e.TopicPartition.Topic == txn.Topic
 		return
 	}
 	p.unclean, p.isUnclean, p.disturbed = e.LeaderEpoch, true, true
