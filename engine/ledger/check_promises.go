@@ -66,7 +66,7 @@ func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.Broke
 	if m.batch != nil {
 		p.committed = min(p.committed, m.Offset)
 	}
-	if p.isUnclean && m.epoch < p.unclean {
+	if p.isUnclean && m.epoch < p.unclean || p.hasEmptied && p.emptied >= m.Tick {
 		return
 	}
 	lost := func(id kafka.BrokerID) bool { return k.brokers[id].hasLost && k.brokers[id].lost >= m.Tick }

@@ -79,6 +79,10 @@ type partitionSeen struct {
 	// retold says that a replica leads that was eligible and not in sync. In Kafka too a coordinator of transactions loads
 	// its log up to the end, acts on a decision that is not committed, and such a replica may lack it.
 	retold bool
+	// emptied is when a broker lost data that was elected since, alone in sync; valid if hasEmptied. Whoever has joined it
+	// by the time that the checker looks has made its log the leader's.
+	emptied    kafka.Tick
+	hasEmptied bool
 	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
 	// the controller holds eligible since may lack it.
 	thin offsets
@@ -250,6 +254,9 @@ func (k *Checker) takeCommand(o *Observation, text string) {
 // takeElection looks at where a new leader comes from.
 func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	p := k.of(e.TopicPartition)
+	if b := k.brokers[e.To]; len(e.ISR) == 1 && b != nil && b.hasLost {
+		p.emptied, p.hasEmptied = b.lost, true
+	}
 	if slices.Contains(e.ISRBefore, e.To) {
 		return
 	}
