@@ -58,6 +58,10 @@ func (s *simulation) withoutApplications() {
 	s.spec.Groups = slices.DeleteFunc(s.spec.Groups, func(g engine.ConsumerGroupSpec) bool { return g.ID == bills })
 }
 
+// manyAnswers times the latency is enough for all that an application sends in a transaction, a record a batch and one in
+// flight, with the coordinator's word before each: in less it would begin anew for ever.
+const manyAnswers = 200
+
 // drawApplication draws one member of the group.
 func (s *simulation) drawApplication(c chance, i int, consumer, static bool, assignor string) engine.ConsumerConfig {
 	config := engine.DefaultConsumerConfig("orders")
@@ -91,11 +95,11 @@ func (s *simulation) drawApplication(c chance, i int, consumer, static bool, ass
 	if s.spec.Cluster.Transactions.Version == 1 {
 		p.TransactionVersion = 1
 	}
-	p.TransactionTimeout = max(pickOne[kafka.Millis](c, 3000, 10_000, 60_000), 100*s.spec.Latency) // in less no batch comes to its end, ever
+	p.TransactionTimeout = max(pickOne[kafka.Millis](c, 3000, 10_000, 60_000), manyAnswers*s.spec.Latency)
 	p.MaxInFlight, p.BatchSize, p.Linger = c.between(1, 5), c.between(80, 400), kafka.Millis(c.between(0, 50))
 	p.BatchSize = min(p.BatchSize, s.spec.Topic.Config.SegmentBytes) // a batch that no segment holds is refused, and tried anew for ever
 	p.RequestTimeout = pickOne[kafka.Millis](c, 1000, 3000, 10_000, 30_000)
-	p.DeliveryTimeout = max(p.RequestTimeout+p.Linger+kafka.Millis(c.between(0, 40_000)), 20*s.spec.Latency) // in less no batch is answered, ever
+	p.DeliveryTimeout = max(p.RequestTimeout+p.Linger+kafka.Millis(c.between(0, 40_000)), manyAnswers*s.spec.Latency)
 	p.MetadataMaxAge = kafka.Millis(c.between(500, 60_000))
 	app.Transform = &engine.Transform{Topic: bills, Producer: p}
 	config.Group = g
