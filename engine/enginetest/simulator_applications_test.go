@@ -174,7 +174,7 @@ func compareInputs(a, b input) int {
 func (s *simulation) anyLost(v engine.View) bool {
 	for _, list := range [][]engine.PartitionView{v.Partitions, v.Offsets, v.TransactionStates} {
 		for _, p := range list {
-			if s.checker.Lost(p.TopicPartition) {
+			if s.checker.Unsure(p.TopicPartition) {
 				return true
 			}
 		}

@@ -103,7 +103,7 @@ func (k *Checker) checkTransactions(o *Observation) {
 
 // unsure says whether the partition of a transactional.id has lost what was committed, or may have: then nothing holds.
 func (k *Checker) unsure(t *transactionSeen) bool {
-	return k.of(t.partition).mayLack()
+	return k.Unsure(t.partition)
 }
 
 // transaction gives what is remembered of a transactional.id; nil: nothing holds of it.

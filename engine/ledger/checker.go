@@ -109,10 +109,10 @@ func (k *Checker) Promises() int { return k.promises }
 
 // Lost says whether a partition lost something that was committed, or may have: as in a run that elects uncleanly or loses
 // disks.
-func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).mayLack() }
+func (k *Checker) Lost(tp kafka.TopicPartition) bool { return k.of(tp).lost || k.of(tp).isUnclean }
 
-// mayLack says whether what a broker believed to be settled may not be in the log any more.
-func (p *partitionSeen) mayLack() bool { return p.lost || p.isUnclean || p.retold }
+// Unsure says whether a partition lost what a coordinator may have acted on, committed or not.
+func (k *Checker) Unsure(tp kafka.TopicPartition) bool { return k.Lost(tp) || k.of(tp).retold }
 
 // Check looks at the run and says what does not hold. It is not called for two runs.
 func (k *Checker) Check(o Observation, outcomes int) []Violation {
