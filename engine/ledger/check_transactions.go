@@ -27,8 +27,8 @@ type transactionSeen struct {
 	processes map[kafka.NodeID]int                  // of each producer, that have begun
 	begun     map[kafka.NodeID]coordinator.Producer // by each producer, its last transaction
 	added     map[kafka.TopicPartition]bool         // to the transaction, and its end has not come there
-	// emptyAbort says that the last abort in the log has no partitions: who reads it there tells of no markers.
-	emptyAbort bool
+	// emptyAbort is the last abort in the log if it has no partitions, else nil: who reads it there tells of no markers.
+	emptyAbort *decision
 	decisions  []*decision // in order
 }
 
@@ -268,10 +268,6 @@ func (k *Checker) checkComplete(t *transactionSeen, node kafka.NodeID, body jour
 		return // late, as with isLate
 	}
 	d := t.last()
-	if t.emptyAbort && (d == nil || d.complete || d.written) && body.To == string(txn.CompleteAbort) {
-		t.decisions = append(t.decisions, &decision{data: coordinator.Producer{ID: body.OldProducerID, Epoch: body.ProducerEpoch - 1}, marker: body.ProducerEpoch, complete: true})
-		return
-	}
 	if d == nil || d.complete || d.commit != (body.To == string(txn.CompleteCommit)) {
 		k.violated(AllOrNothing, t.partition, "%s comes to %s, which was not decided", t.id, body.To)
 		return
@@ -365,9 +361,14 @@ func (k *Checker) takeStates(p *partitionSeen, b *batchSeen) {
 				t.added[tp] = true
 			}
 		case txn.PrepareAbort:
-			t.emptyAbort = len(value.Partitions) == 0
+			t.emptyAbort = nil
+			if len(value.Partitions) == 0 {
+				t.emptyAbort = &decision{data: coordinator.Producer{ID: value.ProducerID, Epoch: value.ProducerEpoch - 1}, marker: value.ProducerEpoch, written: true}
+			}
 		case txn.CompleteCommit, txn.CompleteAbort:
-			if last != nil {
+			if untold := t.emptyAbort; untold != nil && (last == nil || last.written && !last.isAs(untold)) {
+				t.decisions = append(t.decisions, untold)
+			} else if last != nil {
 				last.written = true
 			}
 		}

@@ -76,8 +76,10 @@ type partitionSeen struct {
 	unseen               kafka.Tick // when something was appended and gone before it was seen; valid if hasUnseen
 	hasUnseen            bool
 	lost                 bool // something that was committed is not there any more, and the run excuses it
-	// retold says that a replica leads that was eligible and not in sync. In Kafka too a coordinator of transactions loads
-	// its log up to the end, acts on a decision that is not committed, and such a replica may lack it.
+	// loaded is the log end offset up to which any coordinator of transactions has loaded its log, retold says that a later
+	// one found less there. In Kafka too a coordinator loads its log up to the end and acts on a decision that is not
+	// committed, which the next leader can lack, in sync or eligible.
+	loaded kafka.Offset
 	retold bool
 	// emptied is when a broker lost data that was elected since, alone in sync; valid if hasEmptied. Whoever has joined it
 	// by the time that the checker looks has made its log the leader's.
@@ -217,6 +219,11 @@ func (k *Checker) takeEvents(o *Observation) {
 			k.of(body.TopicPartition).last = body.From
 		case journal.LeaderElected:
 			k.takeElection(o, body)
+		case journal.CoordinatorElected:
+			if p := k.of(body.TopicPartition); body.TopicPartition.Topic == txn.Topic {
+				p.retold = p.retold || body.LogEndOffset < p.loaded
+				p.loaded = max(p.loaded, body.LogEndOffset)
+			}
 		}
 	}
 }
@@ -257,11 +264,7 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	if b := k.brokers[e.To]; len(e.ISR) == 1 && b != nil && b.hasLost {
 		p.emptied, p.hasEmptied = b.lost, true
 	}
-	if slices.Contains(e.ISRBefore, e.To) {
-		return
-	}
-	if slices.Contains(e.ELRBefore, e.To) {
-		p.retold = e.TopicPartition.Topic == txn.Topic
+	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
 		return
 	}
 	p.unclean, p.isUnclean, p.disturbed = e.LeaderEpoch, true, true
