@@ -20,6 +20,7 @@ type MemberView struct {
 	Coordinator  kafka.NodeID          `json:"coordinator"`             // as it believes; empty: none known
 	Rejoin       string                `json:"rejoins,omitempty"`       // why it joins when its application polls
 	App          string                `json:"application"`             // what the application does, in words
+	Refuses      string                `json:"-"`                       // why the application takes no orders; empty: it does
 	Busy         []WorkView            `json:"in_hand"`                 // records being processed, by thread
 	Queue        []PlaceView           `json:"waiting_to_be_processed"` // in order
 	Done         []ProgressView        `json:"done"`                    // sorted by partition
@@ -69,7 +70,7 @@ func (c *Consumer) MemberView(now kafka.Millis) *MemberView {
 	g := &c.config.Group
 	v := &MemberView{
 		Group: g.ID, MemberID: m.id, InstanceID: g.InstanceID, Generation: m.generation, State: memberStates[m.state], Assignor: m.assignor, Leader: m.leader && m.state == stable,
-		Cooperative: c.cooperative(), Coordinator: m.coordinator, Rejoin: m.rejoin, App: c.does(now), Armed: m.app.armed.String(), SelfAssigned: c.selfAssigned(),
+		Cooperative: c.cooperative(), Coordinator: m.coordinator, Rejoin: m.rejoin, App: c.does(now), Refuses: c.why(), Armed: m.app.armed.String(), SelfAssigned: c.selfAssigned(),
 		Busy: []WorkView{}, Queue: []PlaceView{}, Done: []ProgressView{}, Committing: []ProgressView{}, Fetching: m.app.state == appPolling && m.app.pollAt <= now,
 	}
 	if c.selfAssigned() {

@@ -84,7 +84,9 @@ func memberActions(add labs.Adder, m *engine.MemberView) {
 		return
 	}
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
-	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
+	if m.Refuses == "" {
+		add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
+	}
 }
 
 // crashActions let an instance crash now, or when it next comes to a point of its loop.

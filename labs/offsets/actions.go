@@ -68,6 +68,9 @@ func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	case m.Paused:
 		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
 		return
+	case m.Refuses != "": // it closes, or has ended and only its process is left
+		add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+		return
 	}
 	if l.Address.Values.Int("process") == 0 && len(m.Queue) > 0 {
 		add("do-process-"+id, "Process 1", command.Process{Node: n, Count: 1}, false)

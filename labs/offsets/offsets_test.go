@@ -1,11 +1,9 @@
 package offsets
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	"loglab/labs"
 	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
@@ -66,20 +64,11 @@ func TestOffsetsRetention(t *testing.T) {
 
 // What cannot be is refused, with what is allowed.
 func TestRefusedSettings(t *testing.T) {
-	for query, allowed := range map[string]string{
+	labtest.CheckRefused(t, Lab(), map[string]string{
 		"records=501":              "from 0 to 500",
 		"records=251":              "with partitions = 4: at most 250, 1,000 in all",
 		"process=0&threads=1":      "process has to be at least 1",
 		"session-timeout=5999":     "from 6000 to 1800000",
 		"partitions=12&records=84": "with partitions = 12: at most 83, 1,000 in all",
-	} {
-		a, err := labs.Parse(Lab(), labs.Pages, query)
-		if err == nil {
-			_, err = labs.Replay(a)
-		}
-		var address *labs.AddressError
-		if !errors.As(err, &address) || !strings.Contains(address.Error(), allowed) {
-			t.Errorf("%s: %v, want a mistake in the address that says %q", query, err, allowed)
-		}
-	}
+	})
 }

@@ -73,7 +73,7 @@ func (l *layout) memberActions(p *view.Page, add func(id, text string, cmd comma
 		add("do-resume-"+name, "Resume", command.Resume{Node: n}, false)
 		return
 	}
-	if s.failed { // its process runs, and nothing in it
+	if s.failed || s.leaving == closes { // its process runs, and takes no orders
 		add("do-crash-"+name, "Crash", command.Crash{Node: n}, true)
 		return
 	}

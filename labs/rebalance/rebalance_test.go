@@ -1,11 +1,9 @@
 package rebalance
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	"loglab/labs"
 	"loglab/labs/labtest"
 	"loglab/labs/view"
 )
@@ -52,7 +50,7 @@ func TestSubscriptions(t *testing.T) {
 
 // What cannot be is refused, with what is allowed.
 func TestRefusedSettings(t *testing.T) {
-	for query, allowed := range map[string]string{
+	labtest.CheckRefused(t, Lab(), map[string]string{
 		"protocol=cooperative&assignor=range": "default, cooperative-sticky",
 		"assignor=cooperative-sticky":         "default, range, roundrobin, sticky",
 		"subscribe=p":                         "billing-01 has to read at least one of the topics that there are: orders",
@@ -66,16 +64,7 @@ func TestRefusedSettings(t *testing.T) {
 		"protocol=consumer&assignor=range":    "default, uniform, server-range",
 
 		"protocol=consumer&later=cooperative-sticky": "with that protocol: same",
-	} {
-		a, err := labs.Parse(Lab(), labs.Pages, query)
-		if err == nil {
-			_, err = labs.Replay(a)
-		}
-		var refused *labs.AddressError
-		if !errors.As(err, &refused) || !strings.Contains(refused.Error(), allowed) {
-			t.Errorf("%s: %v, want %q", query, err, allowed)
-		}
-	}
+	})
 }
 
 // Range over several topics: the facts' third example.

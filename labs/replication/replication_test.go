@@ -8,7 +8,6 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/command"
-	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/labtest"
@@ -256,38 +255,7 @@ func TestOfferedCommandsApply(t *testing.T) {
 		"rate=0&" + leaderAlone + "&do=44:kill+b1&do=46:wait+10s&t=50", "acks=1&rate=0&" + leaderDies + "&t=40", "min-isr=3&t=5", "brokers=1&rf=1&t=5", "acks=1&rate=0&" + leaderDies + "&do=40:start+b1&t=52",
 		"rate=0&" + leaderAlone + "&do=44:kill+b1&do=46:wait+10s&do=48:start+b2&t=60",
 	} {
-		f, p := frame(t, query)
-		for _, g := range p.Actions.Groups {
-			for _, link := range g.Links {
-				_, raw, _ := strings.Cut(link.Href, "?")
-				a, err := labs.Parse(Lab(), labs.Pages, raw)
-				if err != nil {
-					t.Fatalf("%s: %v", link.Text, err)
-				}
-				c := f.Cluster.Clone()
-				cmd := a.Do[len(a.Do)-1].Command
-				before := c.Journal().Len()
-				if err := c.Apply(cmd); err != nil {
-					t.Fatal(err)
-				}
-				for range 6 { // a request to the controller takes a few ticks
-					c.Tick()
-				}
-				for e := range c.Journal().Backward() {
-					if int(e.Seq) <= before {
-						break
-					}
-					switch b := e.Body.(type) {
-					case journal.CommandRejected:
-						t.Errorf("%s: %q is offered and rejected: %s", query, cmd, b.Why)
-					case journal.RequestRefused:
-						if b.API == "ElectLeaders" || b.API == "IncrementalAlterConfigs" {
-							t.Errorf("%s: %q is offered and refused: %s", query, cmd, b.Sentence())
-						}
-					}
-				}
-			}
-		}
+		labtest.CheckOffered(t, Lab(), query)
 	}
 }
 

@@ -112,6 +112,9 @@ func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	case m.Paused:
 		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
 		return
+	case m.Refuses != "": // it closes, or has ended and only its process is left
+		add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+		return
 	}
 	add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)

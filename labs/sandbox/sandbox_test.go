@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"loglab/engine/journal"
 	"loglab/labs"
 	"loglab/labs/labtest"
 	"loglab/labs/view"
@@ -171,31 +170,9 @@ func TestRefused(t *testing.T) {
 func TestOfferedCommandsApply(t *testing.T) {
 	for _, query := range []string{
 		"t=0", "t=5", "rate=0&t=3", "do=2:kill+b1&t=3", "do=2:pause+b1&t=3", "do=2:shut-down+b1&t=4", "do=2:power-loss+b1&t=4", "do=2:pause+p0&do=3:pause+billing-1&t=5", "do=2:kill+p0&do=2:crash+billing-1&t=5",
-		"transactional=all&producers=3&rate=0&t=8", "transactional=all&rate=0&do=8:begin-transaction+p0&t=9", "transactional=first&t=9", "do=3:stop-sending+p0&t=4", "policy=compact&groups=2&t=9", "protocol=consumer&t=12",
+		"transactional=all&producers=3&rate=0&t=8", "transactional=all&rate=0&do=8:begin-transaction+p0&t=9", "transactional=first&t=9", "do=3:stop-sending+p0&t=4", "policy=compact&groups=2&t=9", "protocol=consumer&t=12", "reset=none&t=12", "do=6:leave+billing-1&t=6",
 	} {
-		l, p := frame(t, query)
-		for _, g := range p.Actions.Groups {
-			for _, link := range g.Links {
-				_, raw, _ := strings.Cut(link.Href, "?")
-				a, err := labs.Parse(Lab(), labs.Pages, raw)
-				if err != nil {
-					t.Fatalf("%s: %v", link.Text, err)
-				}
-				c := l.Cluster.Clone()
-				before := c.Journal().Len()
-				if err := c.Apply(a.Do[len(a.Do)-1].Command); err != nil {
-					t.Fatal(err)
-				}
-				for e := range c.Journal().Backward() {
-					if int(e.Seq) <= before {
-						break
-					}
-					if b, ok := e.Body.(journal.CommandRejected); ok {
-						t.Errorf("%s: %s: %s", query, link.Text, b.Sentence())
-					}
-				}
-			}
-		}
+		labtest.CheckOffered(t, Lab(), query)
 	}
 }
 

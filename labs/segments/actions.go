@@ -22,10 +22,13 @@ func (l *layout) actions(p *view.Page) {
 	l.brokerActions(add)
 	if r, ok := l.away(); ok {
 		labs.AddActionGroup(p, "Reader "+string(reader))
-		if r.alive {
-			add("do-leave", "The reader leaves", command.Leave{Node: reader}, false)
-		} else {
+		switch {
+		case !r.alive:
 			add("do-start-reader", "The reader starts", startReader, false)
+		case r.takesOrders:
+			add("do-leave", "The reader leaves", command.Leave{Node: reader}, false)
+		default: // it stands still, leaves already, or its application has ended
+			add("do-crash-reader", "The reader’s process ends", command.Crash{Node: reader}, true)
 		}
 	}
 	labs.AddActionGroup(p, "Time")

@@ -112,6 +112,7 @@ func olderText(list []kafka.Offset) string {
 // readerState is the group that may be away.
 type readerState struct {
 	alive, paused bool
+	takesOrders   bool         // its application does
 	committed     kafka.Offset // -1: nothing
 	position      kafka.Offset // -1: none
 	lag           int64
@@ -125,7 +126,7 @@ func (l *layout) away() (r readerState, ok bool) {
 	}
 	g := l.View.Groups[0]
 	m := g.Members[0]
-	r = readerState{alive: m.Alive, paused: m.Paused, committed: kafka.NoOffset, position: kafka.NoOffset}
+	r = readerState{alive: m.Alive, paused: m.Paused, takesOrders: !m.Paused && m.Refuses == "", committed: kafka.NoOffset, position: kafka.NoOffset}
 	for _, o := range g.Offsets {
 		if o.TopicPartition == partition {
 			r.committed, r.lag = o.Committed, o.Lag

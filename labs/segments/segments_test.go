@@ -1,7 +1,6 @@
 package segments
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func frame(t testing.TB, query string) (*layout, *view.Page) {
 
 // What cannot run is refused with the parameter, what was found, and what is allowed.
 func TestRefusals(t *testing.T) {
-	for query, says := range map[string]string{
+	labtest.CheckRefused(t, Lab(), map[string]string{
 		"rate=10&tick-ms=60000":            "every is 1000, which makes 60 bursts of 10 in a tick of 60000 ms",
 		"rate=100&every=500":               "at most 100 records a tick: at least 501 ms between bursts",
 		"rate=3&tick-ms=3600000":           "at least 105883 ms between bursts",
@@ -39,16 +38,7 @@ func TestRefusals(t *testing.T) {
 		"max-lag=9223372036854775808":      "a whole number from 1 to 9223372036854775807",
 		"compression=brotli":               "allowed are none, gzip, snappy, lz4, zstd",
 		"reset=by_duration:PT5S&reader=on": "allowed are earliest, latest, none",
-	} {
-		a, err := labs.Parse(Lab(), labs.Pages, query)
-		if err == nil {
-			_, err = spec(a.Values)
-		}
-		var refused *labs.AddressError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", query, err, says)
-		}
-	}
+	})
 }
 
 // The least time between bursts that a refusal names is allowed, and one ms less is not.
