@@ -20,8 +20,8 @@ import (
 	"loglab/web/page"
 )
 
-// knownToScenarios is what a scenario can refer to.
-func knownToScenarios(terms lesson.Glossary) scenario.Known {
+// KnownToScenarios is what a scenario can refer to: all labs, the terms of the glossary, the lessons.
+func KnownToScenarios(terms lesson.Glossary) scenario.Known {
 	titles, err := lesson.Titles(content.FS)
 	if err != nil {
 		panic(err) // it is embedded

@@ -50,7 +50,7 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := knownToScenarios(glossary)
+	known := KnownToScenarios(glossary)
 	shipped := shippedScenarios(content.FS, known, log)
 	scenarios, err := scenario.NewLibrary(shipped, "", known, log)
 	if err != nil {

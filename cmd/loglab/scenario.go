@@ -10,9 +10,9 @@ import (
 
 	"loglab/content"
 	"loglab/labs"
-	"loglab/labs/all"
 	"loglab/labs/lesson"
 	"loglab/labs/scenario"
+	"loglab/web"
 )
 
 // scenarioCmd is for authors of scenarios.
@@ -131,11 +131,5 @@ func knownToScenarios() (scenario.Known, error) {
 	if err != nil {
 		return scenario.Known{}, err
 	}
-	has := func(slug string) (string, bool) { t, ok := terms.Term(slug); return t.Title, ok }
-	titles, err := lesson.Titles(content.FS)
-	if err != nil {
-		return scenario.Known{}, err
-	}
-	hasLesson := func(slug string) (string, bool) { title, ok := titles[slug]; return title, ok }
-	return scenario.Known{Labs: all.Labs(), Term: has, Lesson: hasLesson}, nil
+	return web.KnownToScenarios(terms), nil
 }
