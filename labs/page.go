@@ -92,7 +92,7 @@ func transport(f Frame) view.Transport {
 		Start: step("start", "Start", fmt.Sprintf("To the start, tick %d", first), "Home", a.WithTick(first), 0),
 		Back:  step("back", "Back", "One tick back", "ArrowLeft", a.WithTick(a.T-1), -1),
 		Step:  step("step", "Step", "One tick on", "ArrowRight", a.WithTick(a.T+1), 1),
-		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.PlayEnd()), "Space", a.WithTick(a.PlayEnd()), 0),
+		Play:  step("play", "Play", fmt.Sprintf("Play to tick %d", a.PlayEnd()), "Space", a.Played(a.PlayEnd()), 0),
 		End:   step("end", "End", fmt.Sprintf("To the end, tick %d", a.Horizon), "End", a.WithTick(a.Horizon), 0),
 		Next:  nextLink(a),
 		Clock: fmt.Sprintf("tick %d of %d · %s", a.T, end, clockText(f)),

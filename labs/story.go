@@ -20,6 +20,8 @@ type Story struct {
 	Goal      Address // where one begins to bring about its goal; the zero Address: it has none
 	Questions []Prediction
 	Rests     []int // the ticks at which playing rests, ascending: something is said there, asked or decided
+	// Come gives an address at another tick, with what the inspector shows when one comes there.
+	Come func(a Address, tick int) Address
 	// Tell adds the story to a page of the lab, and takes away what does not belong into it.
 	Tell func(Frame, *view.Page)
 }
@@ -123,6 +125,14 @@ func (a Address) PlayEnd() int {
 		}
 	}
 	return end
+}
+
+// Played gives the address as playing shows it at a tick.
+func (a Address) Played(tick int) Address {
+	if a.told() {
+		return a.Story.Come(a, tick)
+	}
+	return a.WithTick(tick)
 }
 
 // leave makes the address one of the lab.

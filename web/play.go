@@ -51,9 +51,10 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) error {
 		if tick, err = clock.next(ctx, tick); err != nil {
 			return nil
 		}
-		if event, err = s.event(ctx, address.WithTick(tick), end, has); err != nil {
+		address = address.Played(tick)
+		if event, err = s.event(ctx, address, end, has); err != nil {
 			// The page sees that the stream broke off and asks for the frame, which says what is wrong.
-			s.log.Warn("stream broke off", "address", address.WithTick(tick).String(), "error", err)
+			s.log.Warn("stream broke off", "address", address.String(), "error", err)
 			return nil
 		}
 	}

@@ -68,6 +68,25 @@ func TestPlayingAScenarioRests(t *testing.T) {
 	})
 }
 
+// Who plays to where a scenario opens something sees it open, and closed again when it plays on. Without a script too.
+func TestPlayingAScenarioOpensWhatItShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		for query, last := range map[string]string{"&t=14": "&t=16&at=group:billing", "&t=16&at=group:billing": "&t=17", "&t=16&at=partition:orders-0": "&t=17&at=partition:orders-0"} {
+			from := canonical(s, "/scenario/cooperative-keeps-what-stays?v=1"+query+"&pace=10")
+			frames := events(ask(s, "GET", "/play"+from).Body.String())
+			element := elementByID(t, strings.TrimPrefix(strings.Join(frames[len(frames)-1].Data, "\n"), "elements "), "lab")
+			want := "/scenario/cooperative-keeps-what-stays?v=1" + last + "&pace=10"
+			if got := attribute(element, "data-address"); got != want {
+				t.Errorf("from %q it plays to %q, want %q", query, got, want)
+			}
+			if href := attribute(elementByID(t, ask(s, "GET", from).Body.String(), "play"), "href"); href != want {
+				t.Errorf("at %q the link to play leads to %q, want %q", query, href, want)
+			}
+		}
+	})
+}
+
 // canonical follows a redirect to the canonical address.
 func canonical(s *Site, target string) string {
 	if to := ask(s, "GET", target).Header().Get("Location"); to != "" {

@@ -13,7 +13,7 @@ import (
 
 // story gives the scenario as addresses and pages have it.
 func (s *Scenario) story() *labs.Story {
-	story := &labs.Story{Name: s.Name, Title: s.Title, Revision: s.revision, Run: s.run, Goal: s.goal, Rests: s.rests, Tell: s.tell}
+	story := &labs.Story{Name: s.Name, Title: s.Title, Revision: s.revision, Run: s.run, Goal: s.goal, Rests: s.rests, Come: s.to, Tell: s.tell}
 	for _, q := range s.Questions {
 		story.Questions = append(story.Questions, labs.Prediction{Name: q.Name, Read: q.read})
 	}
@@ -175,7 +175,7 @@ func (s *Scenario) stopsPassed(a labs.Address) (passed, all int) {
 	return passed, len(stops)
 }
 
-// to gives the address of a stop, with what the inspector is to show there. What the reader has opened stays open,
+// to gives an address at another tick, with what the inspector is to show there. What the reader has opened stays open,
 // what the story has opened does not.
 func (s *Scenario) to(a labs.Address, tick int) labs.Address {
 	to := a.WithTick(tick)
