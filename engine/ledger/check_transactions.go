@@ -27,7 +27,8 @@ type transactionSeen struct {
 	processes map[kafka.NodeID]int                  // of each producer, that have begun
 	begun     map[kafka.NodeID]coordinator.Producer // by each producer, its last transaction
 	added     map[kafka.TopicPartition]bool         // to the transaction, and its end has not come there
-	// emptyAbort is the last abort in the log if it has no partitions, else nil: who reads it there tells of no markers.
+	// emptyAbort is what was last decided in the log if that is an abort without partitions, else nil: who reads it there
+	// tells of no markers.
 	emptyAbort *decision
 	decisions  []*decision // in order
 }
@@ -355,11 +356,15 @@ func (k *Checker) takeStates(p *partitionSeen, b *batchSeen) {
 			continue
 		}
 		k.producers[value.ProducerID] = t
-		switch last := t.last(); value.State {
+		last := t.last()
+		switch value.State {
 		case txn.Ongoing:
+			t.emptyAbort = nil
 			for _, tp := range value.Partitions {
 				t.added[tp] = true
 			}
+		case txn.PrepareCommit:
+			t.emptyAbort = nil
 		case txn.PrepareAbort:
 			t.emptyAbort = nil
 			if len(value.Partitions) == 0 {
