@@ -271,7 +271,7 @@ func (b *Broker) noteTruncated(t *turn, r *replication.Replica, cut replication.
 
 // askLeaderEnd asks a leader where its log ends, or begins.
 //
-// Source: AbstractFetcherThread.fetchOffsetAndApplyTruncateAndBuild.
+// Source: AbstractFetcherThread.fetchOffsetAndTruncate.
 func (b *Broker) askLeaderEnd(t *turn, f *fetcher, p *fetching, r *replication.Replica) call {
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Version, request.ReplicaID = listOffsetsVersion, int32(b.config.ID)

@@ -30,7 +30,7 @@ type topicSetting struct{ name, value string }
 // internalTopic gives the settings of one of the two.
 //
 // Source: DefaultAutoTopicCreationManager.creatableTopic, GroupCoordinator.groupMetadataTopicConfigs,
-// TransactionStateManager.transactionStateTopicConfigs.
+// TransactionStateManager.transactionTopicConfigs.
 func (b *Broker) internalTopic(name string) internalTopic {
 	if name == txn.Topic {
 		return internalTopic{b.config.TransactionsTopicPartitions, b.config.TransactionsTopicReplicationFactor, []topicSetting{

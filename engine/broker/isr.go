@@ -96,7 +96,7 @@ func (b *Broker) resendProposals() {
 
 // isrAnswered takes the controller's answer.
 //
-// Source: AlterPartitionManager.handleAlterPartitionResponse, Partition.submitAlterPartition.
+// Source: DefaultAlterPartitionManager.handleAlterPartitionResponse, Partition.submitAlterPartition.
 func (b *Broker) isrAnswered(t *turn, response *kmsg.AlterPartitionResponse, cause uint64) {
 	if response.ErrorCode != 0 {
 		t.note(cause, journal.ISRProposalFailed{Error: kerr.TypedErrorForCode(response.ErrorCode).Message})

@@ -39,7 +39,7 @@ const (
 
 // Start starts the process. What it finds on its disk it recovers once it knows the metadata.
 //
-// Source: KafkaServer start-up: BrokerServer.startup.
+// Source: BrokerServer.startup.
 func (b *Broker) Start(now kafka.Millis, cause uint64, j *journal.Journal) []simnet.Send {
 	t := b.turn(now, j)
 	b.starts++

@@ -28,7 +28,7 @@ func (c *Consumer) lookDue() (due kafka.Millis, ok bool) {
 // Simplified: a member of the consumer protocol commits and asks by the names of topics. Kafka's client does so as long as
 // it does not know the id of one, and by ids (version 10) then.
 //
-// Source: ConsumerCoordinator.refreshCommittedOffsetsIfNeeded, CommitRequestManager.fetchOffsets.
+// Source: ConsumerCoordinator.initWithCommittedOffsetsIfNeeded, CommitRequestManager.fetchOffsets.
 func (c *Consumer) lookUp(s *step) {
 	if due, ok := c.lookDue(); !ok || due > s.now {
 		return
@@ -59,7 +59,7 @@ func (c *Consumer) lookUp(s *step) {
 
 // takeLookedUp sets positions from the coordinator's answer. Where nothing is committed auto.offset.reset decides.
 //
-// Source: ConsumerCoordinator.OffsetFetchResponseHandler, refreshCommittedOffsets.
+// Source: ConsumerCoordinator.OffsetFetchResponseHandler, ConsumerUtils.refreshCommittedOffsets.
 func (c *Consumer) takeLookedUp(s *step, response *kmsg.OffsetFetchResponse, correlation int32, cause uint64) {
 	m := c.member
 	if correlation != m.looking {

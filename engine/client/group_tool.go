@@ -342,7 +342,7 @@ func (a *Admin) takeEnds(now kafka.Millis, m *simnet.Message, response *kmsg.Lis
 
 // target is the offset that a partition is set to, within its log.
 //
-// Source: ConsumerGroupCommand.ConsumerGroupService.checkOffsetsRange.
+// Source: OffsetsUtils.checkOffsetsRange.
 func (p *resetPlace) target(to command.ResetTo) kafka.Offset {
 	at := p.latest
 	switch to.Rule {

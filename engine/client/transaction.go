@@ -115,7 +115,7 @@ func (t *transactions) due() (due kafka.Millis, ok bool) {
 
 // clear forgets what belonged to a transaction.
 //
-// Source: TransactionManager.completeTransaction.
+// Source: TransactionManager.resetTransactionState.
 func (t *transactions) clear() {
 	t.state = TransactionsIdle
 	if t.raises {

@@ -181,7 +181,7 @@ func (p *Producer) takeOffsetsAdded(response *kmsg.TxnOffsetCommitResponse, caus
 
 // ended takes the end of the transaction; a nil response says that the coordinator was not asked.
 //
-// Source: TransactionManager.EndTxnHandler, completeTransaction.
+// Source: TransactionManager.EndTxnHandler, resetTransactionState.
 func (p *Producer) ended(commit bool, response *kmsg.EndTxnResponse, cause uint64, out *Outside, j *journal.Journal) {
 	t := &p.txn
 	event := journal.ProducerTransactionEnded{TransactionalID: p.config.TransactionalID, Number: t.number, Commit: commit, Untold: response == nil}

@@ -32,7 +32,7 @@ type Config struct {
 
 // DefaultConfig gives the defaults of Kafka 4.2.
 //
-// Source: classes GroupCoordinatorConfig, OffsetConfig.
+// Source: class GroupCoordinatorConfig.
 func DefaultConfig() Config {
 	return Config{
 		InitialRebalanceDelay: 3000, MinSessionTimeout: 6000, MaxSessionTimeout: 1_800_000, MaxSize: 1<<31 - 1,

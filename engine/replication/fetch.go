@@ -42,7 +42,7 @@ type Fetched struct {
 // CheckEpoch compares the leader epoch that an asker knows with the replica's. A replica that does not lead
 // answers only consumers that may read from followers.
 //
-// Source: Partition.checkCurrentLeaderEpoch, localLogWithEpochOrError.
+// Source: Partition.checkCurrentLeaderEpoch, localLogWithEpochOrThrow.
 func (r *Replica) CheckEpoch(asked kafka.LeaderEpoch, leaderOnly bool) *kerr.Error {
 	switch {
 	case asked != kafka.NoLeaderEpoch && asked < r.state.LeaderEpoch:

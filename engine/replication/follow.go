@@ -75,7 +75,7 @@ func (r *Replica) TruncateToAgree(epoch kafka.LeaderEpoch, end kafka.Offset) (Tr
 
 // TruncateTo cuts the log to a leader's log end offset that is below its own.
 //
-// Source: AbstractFetcherThread.fetchOffsetAndApplyTruncateAndBuild.
+// Source: AbstractFetcherThread.fetchOffsetAndTruncate.
 func (r *Replica) TruncateTo(end kafka.Offset) (Truncation, error) {
 	return r.truncate(end, fmt.Sprintf("the leader's log ends at offset %s", kafka.Thousands(end)))
 }
@@ -110,7 +110,7 @@ func (r *Replica) batchesFrom(offset kafka.Offset) (batches []byte) {
 
 // StartAnew empties the log and lets it begin at the leader's log start offset, which lies above its end.
 //
-// Source: AbstractFetcherThread.fetchOffsetAndApplyTruncateAndBuild.
+// Source: AbstractFetcherThread.fetchOffsetAndTruncate.
 func (r *Replica) StartAnew(at kafka.Offset) Truncation {
 	t := Truncation{From: r.Log.LogEndOffset(), To: at, HighWatermark: r.highWatermark, Why: fmt.Sprintf("the leader's log begins at offset %s", kafka.Thousands(at))}
 	t.Records = int(t.From - r.Log.LogStartOffset())

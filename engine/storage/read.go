@@ -95,7 +95,7 @@ func (l *Log) Read(from kafka.Offset, maxBytes int, upTo kafka.Offset, minOneMes
 // endPosition is where a read up to offset upTo, exclusive, has to stop in the segment: the first
 // byte of the batch that holds upTo.
 //
-// Source: LogOffsetMetadata.relativePositionInSegment, UnifiedLog.convertToOffsetMetadataOrThrow.
+// Source: LogOffsetMetadata.relativePositionInSegment, LocalLog.convertToOffsetMetadataOrThrow.
 func (l *Log) endPosition(s *segment, upTo kafka.Offset) (int, error) {
 	if upTo > s.lastOffset {
 		return s.size(l.disk), nil
