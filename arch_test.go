@@ -52,7 +52,7 @@ var importRules = []struct{ pkg, imports string }{
 	{"labs/uploads", "labs labs/files labs/view " + engineForLabs},
 	{"labs/files", "labs/inspect labs/view engine " + engineForLabs},
 	{"labs/inspect", "labs labs/view engine " + engineForLabs},
-	{"labs/labtest", "labs labs/view"},
+	{"labs/labtest", "labs labs/view engine/journal"},
 	{allLabs, "labs labs/files labs/inspect labs/view engine " + engineForLabs},
 
 	{"engine/enginetest", "engine/..."},

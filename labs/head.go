@@ -1,6 +1,7 @@
 package labs
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func (e *MissingError) Error() string {
 
 // load reads the head of an address of a lab.
 func (h Heads) load(lab *Lab, hash string) (*head, error) {
-	if raw, err := base64.RawURLEncoding.Strict().DecodeString(hash); err != nil || len(raw) != 32 || strings.ContainsAny(hash, "\r\n") {
+	if !IsHash(hash) {
 		return nil, refuse("from", hash, "the 43 letters, digits, - and _ of a SHA-256 hash in base64url are allowed")
 	}
 	if h == nil {
@@ -66,6 +67,12 @@ func (h Heads) load(lab *Lab, hash string) (*head, error) {
 		return nil, fmt.Errorf("what is stored as %s: %w", hash, err)
 	}
 	return &head{hash, a.Values, a.Seed, a.Do}, nil
+}
+
+// IsHash says whether a text names something that is stored: a SHA-256 hash in base64url, in its one spelling.
+func IsHash(text string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(raw) == sha256.Size && !strings.ContainsAny(text, "\r\n")
 }
 
 // begin takes the parameters that stand before all others, wherever they are: those of the head, then the

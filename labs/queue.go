@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// ErrBusy says that too many replays wait already, or that one has waited too long.
-var ErrBusy = errors.New("too many runs are being replayed; try again in a few seconds")
+// ErrBusy says that too many replays or frames wait already, or that one has waited too long.
+var ErrBusy = errors.New("too many runs are being replayed or drawn; try again in a few seconds")
 
-// maxWait is how long a replay waits for its turn at most.
+// maxWait is how long a replay or a frame waits for its turn at most.
 const maxWait = 10 * time.Second
 
-// queue lets so many replays run at once and so many more wait. The shortest goes first: who asks for the
-// beginning of a run does not wait for those who ask for the longest. Where too many wait, the longest is
-// refused.
+// queue lets so many replays run at once, or frames be drawn, and so many more wait. The shortest goes first: who
+// asks for the beginning of a run does not wait for those who ask for the longest. Where too many wait, the longest
+// is refused; among equals the last one.
 type queue struct {
 	mu      sync.Mutex
 	free    int

@@ -26,6 +26,10 @@ const (
 	longWaiting  = 64
 )
 
+// drawWaiting is how many frames wait to be drawn while one is drawn on each core: most take a few milliseconds, and those
+// that look ahead on clones a hundred.
+const drawWaiting = 256
+
 // MaxEvents bounds the journal of a run on the web.
 const MaxEvents = 300_000
 
@@ -60,7 +64,8 @@ type Runs struct {
 	same        *cache[[2]point, uint64] // how many events two runs have that are the same up to there
 	flights     map[point]*flight
 	stats       Stats
-	short, long *queue
+	short, long *queue // of replays
+	drawing     *queue
 }
 
 // runHash names a run: lab, values, seed and some first commands.
@@ -99,6 +104,7 @@ func NewRuns(budget int64) *Runs {
 		flights:     map[point]*flight{},
 		short:       newQueue(shortPerCore*cores, shortWaiting),
 		long:        newQueue(max(1, cores-1), longWaiting),
+		drawing:     newQueue(cores, drawWaiting),
 	}
 }
 
@@ -118,16 +124,19 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	if a.Story != nil {
 		key += "\n" + a.Story.Revision // its file may have changed
 	}
-	r.mu.Lock()
-	if p, ok := r.pages.get(key); ok {
-		r.stats.PageHits++
-		r.mu.Unlock()
+	if p, ok := r.drawn(key); ok {
 		return p, nil
 	}
-	r.mu.Unlock()
 	c, twin, err := r.clusters(ctx, a)
 	if err != nil {
 		return nil, err
+	}
+	if err := r.drawing.enter(ctx, 0); err != nil {
+		return nil, err
+	}
+	defer r.drawing.leave()
+	if p, ok := r.drawn(key); ok { // meanwhile
+		return p, nil
 	}
 	p, err := r.buildPage(a, c, twin)
 	if err != nil {
@@ -138,6 +147,17 @@ func (r *Runs) Page(ctx context.Context, a Address) (*view.Page, error) {
 	r.pages.put(key, p, bytes, nil)
 	r.mu.Unlock()
 	return p, nil
+}
+
+// drawn gives the page of that key if it is in memory.
+func (r *Runs) drawn(key string) (*view.Page, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, ok := r.pages.get(key)
+	if ok {
+		r.stats.PageHits++
+	}
+	return p, ok
 }
 
 // Prepare replays all that the page of an address shows; the page is then quickly drawn. Errors are those of

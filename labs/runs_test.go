@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -12,6 +14,8 @@ import (
 
 	"loglab/engine"
 	"loglab/labs"
+	"loglab/labs/partitions"
+	"loglab/labs/view"
 )
 
 const budget = 256 << 20
@@ -116,6 +120,47 @@ func TestEqualRequestsAreJoined(t *testing.T) {
 	if s := r.Stats(); s.TicksReplayed > 400+401 || s.ColdReplays > 2 {
 		t.Errorf("30 requests for two frames of one run: %+v", s)
 	}
+}
+
+// So many frames are drawn at once as there are cores, whoever asks for how many, and a frame that many ask for
+// is drawn no more often than that: those who wait find it in memory.
+func TestFramesAreDrawnInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var drawing, drawn atomic.Int32
+		free := make(chan struct{})
+		lab := *partitions.Lab()
+		lab.Build = func(labs.Frame, *view.Page) {
+			drawing.Add(1)
+			<-free
+			drawing.Add(-1)
+			drawn.Add(1)
+		}
+		r := labs.NewRuns(budget)
+		cores := int32(runtime.GOMAXPROCS(0))
+		frames := cores + 3
+		var wait sync.WaitGroup
+		for i := range 4 * cores * frames {
+			wait.Go(func() {
+				a, err := labs.Parse(&lab, labs.Pages, fmt.Sprintf("t=%d", i%frames))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := r.Page(context.Background(), a); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := drawing.Load(); n != cores {
+			t.Errorf("%d frames are drawn at once on %d cores", n, cores)
+		}
+		close(free)
+		wait.Wait()
+		if n := drawn.Load(); n < frames || n > frames*cores {
+			t.Errorf("%d frames were drawn of %d", n, frames)
+		}
+	})
 }
 
 // A replay stops when nobody waits for it any more, and the next request is served all the same.

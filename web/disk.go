@@ -12,6 +12,9 @@ import (
 	"loglab/web/page"
 )
 
+// errCopies says that too many runs are being replayed to be sent.
+const errCopies = busyError("too many runs are being sent as files; try again in a few seconds")
+
 // disk answers with a file of the directory that a lab shows, as it is at an address, or with all of them as a zip.
 func (s *Site) disk(w http.ResponseWriter, r *http.Request) error {
 	address, release, err := s.addressOf(r, r.URL.RawQuery)
@@ -22,7 +25,7 @@ func (s *Site) disk(w http.ResponseWriter, r *http.Request) error {
 	if address.Lab.Disk == nil {
 		return problem{page.Problem{Status: http.StatusNotFound, Title: "This lab has no files to keep", Text: "Only a lab that shows the files of a partition has some."}}
 	}
-	leave, err := enter(r.Context(), s.copies)
+	leave, err := s.runCopies.enter(r.Context())
 	if err != nil {
 		return err
 	}
@@ -45,14 +48,4 @@ func (s *Site) disk(w http.ResponseWriter, r *http.Request) error {
 		_, err := w.Write(d.Files[at].Bytes)
 		return err
 	})
-}
-
-// attach answers with bytes that a browser keeps as a file and never shows. The name has no quotes in it.
-func attach(w http.ResponseWriter, name string, write func(io.Writer) error) error {
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	h.Set("Cache-Control", "no-store")
-	write(w) // an error means that the reader has gone: there is nobody to tell
-	return nil
 }

@@ -33,7 +33,7 @@ const (
 var maxFileViews = max(2, runtime.GOMAXPROCS(0))
 
 // errFiles says that too many files are being looked at, or sent.
-var errFiles = errors.New("too many files are being sent or taken apart; try again in a few seconds")
+const errFiles = busyError("too many files are being sent or taken apart; try again in a few seconds")
 
 // uploadForm answers with the form.
 func (s *Site) uploadForm(w http.ResponseWriter, r *http.Request) error {
@@ -43,13 +43,12 @@ func (s *Site) uploadForm(w http.ResponseWriter, r *http.Request) error {
 // upload takes a reader's files and answers with the address that shows them. It needs no token against forms of other
 // sites, for the reasons that post has: what such a form can do is show its reader a file of its own.
 func (s *Site) upload(w http.ResponseWriter, r *http.Request) error {
-	release, err := enter(r.Context(), s.uploads)
+	release, err := s.uploads.enter(r.Context())
 	if err != nil {
 		return err
 	}
 	defer release()
-	controller := http.NewResponseController(w)
-	if err := controller.SetReadDeadline(time.Now().Add(uploadTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := readWithin(w, uploadTimeout); err != nil {
 		return err
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
@@ -137,7 +136,7 @@ func sentFiles(r *http.Request) (found [3]*sentFile, err error) {
 func fileProblem[F ~string](status int, title string, field F, found, allowed string) error {
 	return problem{page.Problem{
 		Status: status, Title: title, Text: "Nothing was kept.",
-		Facts: []page.Fact{{Name: "Where", Value: string(field)}, {Name: "Found", Value: found}, {Name: "Allowed", Value: allowed}},
+		Facts: facts(string(field), found, allowed),
 		Forms: []view.Form{uploads.Form()},
 	}}
 }
@@ -171,7 +170,7 @@ func (s *Site) ownFile(w http.ResponseWriter, r *http.Request) error {
 
 // filePage builds a page. It holds one of few places, and no longer when the page is sent.
 func (s *Site) filePage(ctx context.Context, address uploads.Address) (*view.FilePage, error) {
-	release, err := enter(ctx, s.fileViews)
+	release, err := s.fileViews.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +208,7 @@ func forgotten(part uploads.Part, hash string) error {
 	return problem{page.Problem{
 		Status: http.StatusNotFound, Title: "This file is not kept here",
 		Text:  "Files that are sent to this server are kept for an hour, and not so long if others need the room. Then they are forgotten. Send it again, and you get the same link.",
-		Facts: []page.Fact{{Name: "Where", Value: string(part)}, {Name: "Found", Value: hash}, {Name: "Allowed", Value: "a file that was sent to this server less than an hour ago"}},
+		Facts: facts(string(part), hash, "a file that was sent to this server less than an hour ago"),
 		Forms: []view.Form{uploads.Form()},
 	}}
 }
@@ -241,7 +240,7 @@ func (s *Site) attachOwn(w http.ResponseWriter, r *http.Request, of func(files.D
 	if err != nil {
 		return err
 	}
-	release, err := enter(r.Context(), s.copies)
+	release, err := s.copies.enter(r.Context())
 	if err != nil {
 		return err
 	}
@@ -252,16 +251,6 @@ func (s *Site) attachOwn(w http.ResponseWriter, r *http.Request, of func(files.D
 	}
 	name, write := of(address.Directory(contents), address)
 	return attach(w, name, write)
-}
-
-// enter waits a little for a place; the caller gives it back by release.
-func enter(ctx context.Context, g gate) (release func(), err error) {
-	wait, cancel := context.WithTimeout(ctx, postWait)
-	defer cancel()
-	if !g.enter(wait) {
-		return nil, errFiles
-	}
-	return g.leave, nil
 }
 
 // forget removes files whose time is over, until ctx is done.

@@ -249,8 +249,8 @@ func TestTooManyFilesAtOnce(t *testing.T) {
 		s := newSite(t)
 		address := sent(t, sendFiles(t, s, own{"log", "x.log", ownLog(t, 1)}))
 		for _, g := range []gate{s.uploads, s.fileViews, s.copies} {
-			for range cap(g) {
-				g <- struct{}{}
+			for range cap(g.places) {
+				g.places <- struct{}{}
 			}
 		}
 		answers := []*httptest.ResponseRecorder{sendFiles(t, s, own{"log", "x.log", ownLog(t, 1)}), ask(s, "GET", address), ask(s, "GET", strings.Replace(address, "segment", "segment/zip", 1))}

@@ -27,7 +27,7 @@ func (s *Site) makeEmbed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := s.chosen(r, address, query)
+	chosen, err := s.chosen(address, query)
 	if err != nil {
 		return inFrame(address, err)
 	}
@@ -54,8 +54,8 @@ func frameHeight(query url.Values) (int, error) {
 var ofFrame = []string{"t", "range", "chrome", "still", "theme", "size", "pace"}
 
 // chosen gives the address with what the form has sent in place of what it says itself; what is empty is left out.
-func (s *Site) chosen(r *http.Request, a labs.Address, query url.Values) (labs.Address, error) {
-	start, values := a, url.Values{}
+func (s *Site) chosen(a labs.Address, query url.Values) (labs.Address, error) {
+	values := url.Values{}
 	for _, p := range a.Params() {
 		values.Add(p.Name, p.Value)
 	}
@@ -67,14 +67,11 @@ func (s *Site) chosen(r *http.Request, a labs.Address, query url.Values) (labs.A
 			}
 		}
 	}
+	start := labs.Start(a.Lab, labs.Pages)
 	if a.Story != nil {
 		start = labs.StartStory(a.Story, labs.Pages)
-	} else {
-		start = labs.Start(a.Lab, labs.Pages)
 	}
-	heads, release := s.heads(r.Context())
-	defer release()
-	return heads.ParseFrom(start, values.Encode())
+	return labs.Heads(s.store.Get).ParseFrom(start, values.Encode()) // the request has its place already
 }
 
 // embedForm asks how a frame is to be.

@@ -98,10 +98,6 @@ func boundOf(query url.Values, name string) (int, error) {
 	return n, nil
 }
 
-func facts(where, found, allowed string) []page.Fact {
-	return []page.Fact{{Name: "Where", Value: where}, {Name: "Found", Value: found}, {Name: "Allowed", Value: allowed}}
-}
-
 // addressAt gives the page's address that a link to this site leads to, of a lab or a scenario, embedded or not. A link
 // may be a path alone. Without an error the caller calls release when it needs the address no longer.
 func (s *Site) addressAt(r *http.Request, link string) (a labs.Address, release func(), err error) {
@@ -113,7 +109,9 @@ func (s *Site) addressAt(r *http.Request, link string) (a labs.Address, release 
 	if a, err = heads.ParseFrom(start, query); err != nil {
 		release()
 		p := problemOf(labs.Pages, inFrame(start, err))
-		p.Status = http.StatusNotFound // the link, not the request, is wrong
+		if p.Status < http.StatusInternalServerError {
+			p.Status = http.StatusNotFound // the link, not the request, is wrong
+		}
 		return a, nil, problem{p}
 	}
 	return a, release, nil

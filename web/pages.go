@@ -62,7 +62,7 @@ func (s *Site) preview(w http.ResponseWriter, r *http.Request) error {
 	if !ok || p.revision != revision {
 		middle, err := s.page(r.Context(), a.WithTick(a.Horizon/2))
 		if err != nil {
-			return inLab(a.Lab, err)
+			return inFrame(a, err)
 		}
 		p.revision = revision
 		if p.png, err = preview.Draw(middle); err != nil {

@@ -59,6 +59,11 @@ type problem struct{ page.Problem }
 
 func (p problem) Error() string { return p.Title + ": " + p.Text }
 
+// facts say where something is wrong, what was found and what is allowed.
+func facts(where, found, allowed string) []page.Fact {
+	return []page.Fact{{Name: "Where", Value: where}, {Name: "Found", Value: found}, {Name: "Allowed", Value: allowed}}
+}
+
 // labError is an error in a lab or a scenario, so that its page can lead back to the start.
 type labError struct {
 	lab   *labs.Lab
@@ -93,7 +98,7 @@ func (e *labError) back(site labs.Site) page.Way {
 }
 
 // errStreams says that there are too many streams.
-var errStreams = fmt.Errorf("at most %d streams at once can be played, and %d from one address: step, or try again in a few seconds", maxStreams, maxStreamsOfAddress)
+var errStreams = busyError(fmt.Sprintf("at most %d streams at once can be played, and %d from one address: step, or try again in a few seconds", maxStreams, maxStreamsOfAddress))
 
 // errPanic stands for a fault whose cause only the log tells.
 var errPanic = errors.New("panic")
@@ -118,6 +123,7 @@ func describe(site labs.Site, err error) page.Problem {
 	var long *labs.LongError
 	var missing *labs.MissingError
 	var size *store.SizeError
+	var busy busyError
 	switch {
 	case errors.As(err, &known):
 		return known.Problem
@@ -132,7 +138,7 @@ func describe(site labs.Site, err error) page.Problem {
 		p := page.Problem{
 			Status: http.StatusNotFound, Title: "A part of this address is not on this server",
 			Text:  "This run was too long for an address, so a server kept its settings and commands. They were kept by another server, or this one has dropped them since: it keeps those used last, as far as there is room. Whoever has saved the run as a file can open it on a page of Log Lab.",
-			Facts: []page.Fact{{Name: "Where", Value: "from"}, {Name: "Found", Value: missing.Hash}, {Name: "Allowed", Value: "what this server keeps"}},
+			Facts: facts("from", missing.Hash, "what this server keeps"),
 		}
 		if site == labs.Pages { // a file leads to a page of its own, which no other site may frame
 			p.Forms = []view.Form{labs.OpenForm()}
@@ -143,7 +149,7 @@ func describe(site labs.Site, err error) page.Problem {
 	case errors.As(err, &address):
 		return page.Problem{
 			Status: http.StatusBadRequest, Title: "This address cannot be shown", Text: "One part of it cannot be taken as it is.",
-			Facts: []page.Fact{{Name: "Where", Value: address.Param}, {Name: "Found", Value: address.Found}, {Name: "Allowed", Value: address.Allowed}},
+			Facts: facts(address.Param, address.Found, address.Allowed),
 		}
 	case errors.As(err, &limit):
 		p := page.Problem{Status: http.StatusUnprocessableEntity, Title: "This run is too large", Text: limit.Error()}
@@ -157,7 +163,7 @@ func describe(site labs.Site, err error) page.Problem {
 			Text:  "The engine broke one of its own rules while it replayed this address. The address shows the fault again, so please send it to whoever runs this server.",
 			Facts: []page.Fact{{Name: "Address", Value: broken.Address}, {Name: "What", Value: broken.What}},
 		}
-	case errors.Is(err, labs.ErrBusy), errors.Is(err, errStreams), errors.Is(err, errPosts), errors.Is(err, errFiles):
+	case errors.Is(err, labs.ErrBusy), errors.As(err, &busy):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is busy", Text: sentence(err)}
 	case errors.Is(err, context.Canceled):
 		return page.Problem{Status: http.StatusServiceUnavailable, Title: "The server is stopping", Text: "Try again in a few seconds."}

@@ -22,6 +22,7 @@ func (s *Site) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe)
 	r.Use(secure)
+	r.Use(s.emptyBodies)
 	r.Use(middleware.GetHead)
 	r.NotFound(s.handle(notFound))
 	r.MethodNotAllowed(s.handle(methodNotAllowed))

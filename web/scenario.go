@@ -101,7 +101,7 @@ func (s *Site) saveScenario(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	leave, err := enter(r.Context(), s.copies) // each replays its run
+	leave, err := s.runCopies.enter(r.Context()) // each replays its run
 	if err != nil {
 		return err
 	}

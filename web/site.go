@@ -41,6 +41,7 @@ type Site struct {
 	uploads   gate // readers' files that are being sent
 	fileViews gate // that are being taken apart
 	copies    gate // that are being sent back
+	runCopies gate // runs that are replayed and sent as files or as a scenario
 }
 
 // New makes the site; it keeps long addresses in texts, which the caller closes afterwards. It fails when
@@ -82,13 +83,14 @@ func New(log *slog.Logger, texts *store.Store) (*Site, error) {
 		},
 		streams:  newStreams(),
 		store:    texts,
-		posts:    make(gate, maxPosts),
-		fromHead: make(gate, maxFromHead),
+		posts:    newGate(maxPosts, errPosts),
+		fromHead: newGate(maxFromHead, errHeads),
 		log:      log,
 
-		uploads:   make(gate, maxUploads),
-		fileViews: make(gate, maxFileViews),
-		copies:    make(gate, maxCopies),
+		uploads:   newGate(maxUploads, errFiles),
+		fileViews: newGate(maxFileViews, errFiles),
+		copies:    newGate(maxCopies, errFiles),
+		runCopies: newGate(maxCopies, errCopies),
 	}
 	s.metrics = newMetrics(s.runs.Stats, s.streams.count)
 	return s, nil

@@ -26,7 +26,6 @@ import (
 const (
 	maxBody     = store.MaxText + 16<<10 // a text and the fields around it
 	maxPosts    = 16                     // read at once
-	postWait    = 3 * time.Second        // for one of those places
 	bodyTimeout = 15 * time.Second       // for a body to arrive
 	maxFromHead = 64                     // frames of addresses with a stored head, drawn at once
 )
@@ -39,13 +38,12 @@ const (
 // the hash of that text, so nobody's link can be made to mean something else. The texts are bounded in
 // length each and in all; the price is that who posts enough drops what others have posted.
 func (s *Site) post(w http.ResponseWriter, r *http.Request) error {
-	wait, cancel := context.WithTimeout(r.Context(), postWait)
-	defer cancel()
-	if !s.posts.enter(wait) {
-		return errPosts
+	leave, err := s.posts.enter(r.Context())
+	if err != nil {
+		return err
 	}
-	defer s.posts.leave()
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	defer leave()
+	if err := readWithin(w, bodyTimeout); err != nil {
 		return err
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -92,7 +90,7 @@ func posted(r *http.Request) ([]view.Param, error) {
 	}
 	return nil, problem{page.Problem{
 		Status: http.StatusUnsupportedMediaType, Title: "This is not a form", Text: "Settings, commands and files are sent here as a form.",
-		Facts: []page.Fact{{Name: "Where", Value: "Content-Type"}, {Name: "Found", Value: shown(kind)}, {Name: "Allowed", Value: "application/x-www-form-urlencoded, multipart/form-data"}},
+		Facts: facts("Content-Type", shown(kind), "application/x-www-form-urlencoded, multipart/form-data"),
 	}}
 }
 
@@ -199,34 +197,20 @@ func (s *Site) download(w http.ResponseWriter, r *http.Request) error {
 // heads looks up the stored head of one address and then holds one of few places, until release is
 // called, since such a request can hold a hundred times the memory of another.
 func (s *Site) heads(ctx context.Context) (heads labs.Heads, release func()) {
-	held := false
+	leave := func() {}
 	heads = func(hash string) (string, bool, error) {
-		if held = s.fromHead.enter(ctx); !held {
-			return "", false, ctx.Err()
+		entered, err := s.fromHead.enter(ctx)
+		if err != nil {
+			return "", false, err
 		}
+		leave = entered
 		return s.store.Get(hash)
 	}
-	return heads, func() {
-		if held {
-			s.fromHead.leave()
-		}
-	}
+	return heads, func() { leave() }
 }
 
-// gate lets so many in at once as it has room.
-type gate chan struct{}
-
-// enter waits for a place; false: ctx was done first.
-func (g gate) enter(ctx context.Context) bool {
-	select {
-	case g <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func (g gate) leave() { <-g }
-
-// errPosts says that too much is being posted.
-var errPosts = fmt.Errorf("at most %d forms at once are read; send it again in a few seconds", maxPosts)
+// Who waited in vain for a place is told one of these.
+var (
+	errPosts = busyError(fmt.Sprintf("at most %d forms at once are read; send it again in a few seconds", maxPosts))
+	errHeads = busyError(fmt.Sprintf("at most %d runs whose settings are kept here are shown at once; try again in a few seconds", maxFromHead))
+)

@@ -260,13 +260,13 @@ func TestTooManyFormsAtOnceAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t)
 		for range maxPosts {
-			s.posts <- struct{}{}
+			s.posts.places <- struct{}{}
 		}
 		w := sendBody(s, "application/x-www-form-urlencoded", strings.NewReader("path=/lab/partitions"))
 		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
-		s.posts.leave()
+		<-s.posts.places
 		if w := sendBody(s, "application/x-www-form-urlencoded", strings.NewReader("path=/lab/partitions")); w.Code != http.StatusSeeOther {
 			t.Errorf("with a place free: %d", w.Code)
 		}
@@ -282,7 +282,28 @@ func TestPlacesOfStoredHeadsAreGivenBack(t *testing.T) {
 			ask(s, "GET", target)
 		}
 	}
-	if n := len(s.fromHead); n != 0 {
+	if n := len(s.fromHead.places); n != 0 {
 		t.Errorf("%d places are held", n)
 	}
+}
+
+// A page that reads two addresses of a request holds one place for both: else those who have one could wait for each other.
+func TestAFrameMadeToMeasureHoldsOnePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		address, _ := seeOther(t, s, sendForm(t, s, []view.Param{{Name: "path", Value: "/lab/partitions"}, {Name: "keys", Value: customers(500)}}))
+		for range maxFromHead - 1 {
+			s.fromHead.places <- struct{}{}
+		}
+		target := "/make-embed?url=" + url.QueryEscape(address)
+		if w := ask(s, "GET", target); w.Code != http.StatusOK {
+			t.Errorf("with one place left: %d", w.Code)
+		}
+		s.fromHead.places <- struct{}{}
+		for _, target := range []string{target, address} {
+			if w := ask(s, "GET", target); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%.40s without a place: %d, Retry-After %q", target, w.Code, w.Header().Get("Retry-After"))
+			}
+		}
+	})
 }

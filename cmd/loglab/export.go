@@ -32,7 +32,7 @@ func (c *exportCmd) Run(std *stdio) error {
 		return exitError{Code: exitNo, Msg: fmt.Sprintf("%s: %v", c.Scenario, err)}
 	}
 	if err := c.write(files); err != nil {
-		return badInput("--out %s: %v", c.Out, errors.Unwrap(err))
+		return badInput("--out %s: %v", c.Out, err)
 	}
 	fmt.Fprintf(std.Out, "%s: %d files, open %s\n", c.Out, len(files), filepath.Join(c.Out, "index.html"))
 	return nil

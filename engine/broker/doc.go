@@ -33,8 +33,8 @@
 // once of each of its writes; at most one request of a kind is under way to the controller, and one to
 // each leader.
 //
-// Simplified: a request is handled in the instant it arrives; queues, threads, quotas and the request's
-// ApiVersions handshake are left out.
+// Simplified: a request is handled in the instant it arrives; queues, threads, quotas and the
+// connection's ApiVersions handshake are left out.
 //
 // Simplified: an unclean stop makes the next start check every segment; Kafka begins at the recovery point that
 // it had noted.

@@ -17,9 +17,6 @@ const (
 	// ReplicationOffsetCheckpoint is the name of the file with the high watermarks, written every
 	// replica.high.watermark.checkpoint.interval.ms, 5 s.
 	ReplicationOffsetCheckpoint = "replication-offset-checkpoint"
-	// RecoveryPointOffsetCheckpoint is the name of the file with the recovery points, written every
-	// log.flush.offset.checkpoint.interval.ms, 60 s.
-	RecoveryPointOffsetCheckpoint = "recovery-point-offset-checkpoint"
 	// LogStartOffsetCheckpoint is the name of the file with the log start offsets that lie above the first segment's base
 	// offset, written every log.flush.start.offset.checkpoint.interval.ms, 60 s.
 	LogStartOffsetCheckpoint = "log-start-offset-checkpoint"

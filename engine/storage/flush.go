@@ -3,7 +3,8 @@ package storage
 import "loglab/engine/kafka"
 
 // RecoveryPoint is the offset below which all of the log is synced, exclusive as an end. After an unclean stop
-// only what lies above is looked at. A broker keeps it in recovery-point-offset-checkpoint.
+// only what lies above is looked at. Kafka's broker keeps it in
+// recovery-point-offset-checkpoint; ours does not, see package broker.
 func (l *Log) RecoveryPoint() kafka.Offset { return l.recoveryPoint }
 
 // Flush syncs the segments that hold something from the recovery point on and begin below upTo, and moves the

@@ -8,3 +8,6 @@ func LookAgain(l *Library) {
 		l.looked = time.Time{}
 	}
 }
+
+// MaxOwn is how many files of a directory are read.
+const MaxOwn = maxOwn

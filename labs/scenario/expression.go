@@ -15,8 +15,9 @@ import (
 	"loglab/engine/kafka"
 )
 
-// Bounds of an expression. A list that an expression walks has at most a few hundred items, so these bound its time
-// too: at worst the product of two such lists, times the parts of the expression.
+// Bounds of an expression. A list that an expression walks has at most a few hundred items, and what a state works out
+// for an expression it works out once, so these bound its time too: at worst the product of two such lists, times the
+// parts of the expression.
 const (
 	maxExpression = 500    // bytes
 	maxNodes      = 120    // parts

@@ -21,15 +21,17 @@ type Library struct {
 	dir     string // of the teacher; empty: none
 	log     *slog.Logger
 
-	mu     sync.Mutex
-	looked time.Time
-	own    map[string]*entry // by name
+	looking sync.Mutex // held by the one request that looks at the directory; the others take what was seen before
+	looked  time.Time  // guarded by looking
+
+	mu  sync.Mutex
+	own map[string]*entry // by name; never written once it is here
 }
 
 // entry is a file of the directory.
 type entry struct {
 	size     int64
-	changed  time.Time
+	changed  time.Time // zero: it was not read
 	scenario *Scenario
 	err      error // what is wrong with it; nil: nothing
 }
@@ -116,9 +118,11 @@ func (l *Library) All() (list []*Scenario, wrong int) {
 
 // look reads the files of the directory that have changed since it was looked at.
 func (l *Library) look() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dir == "" || time.Since(l.looked) < lookEvery {
+	if l.dir == "" || !l.looking.TryLock() {
+		return
+	}
+	defer l.looking.Unlock()
+	if time.Since(l.looked) < lookEvery {
 		return
 	}
 	l.looked = time.Now()
@@ -127,26 +131,38 @@ func (l *Library) look() {
 		l.log.Warn("scenarios cannot be read", "dir", l.dir, "error", err)
 		return // what was read stays
 	}
-	seen := map[string]bool{}
+	seen := map[string]*entry{}
 	for _, file := range files {
-		if file.IsDir() || !strings.HasSuffix(file.Name(), ".yaml") || len(seen) == maxOwn {
+		if file.IsDir() || !strings.HasSuffix(file.Name(), ".yaml") {
 			continue
 		}
 		name := strings.TrimSuffix(file.Name(), ".yaml")
-		info, err := os.Stat(l.dir + "/" + file.Name())
-		if err != nil {
-			continue // it has just gone
+		e := l.entryOf(file.Name(), len(seen), l.own[name])
+		if e.err != nil && (l.own[name] == nil || l.own[name].err == nil || l.own[name].err.Error() != e.err.Error()) {
+			l.log.Warn("scenario refused", "file", file.Name(), "error", strings.ReplaceAll(e.err.Error(), "\n", "; "))
 		}
-		seen[name] = true
-		if e := l.own[name]; e == nil || e.size != info.Size() || !e.changed.Equal(info.ModTime()) {
-			l.own[name] = l.read(file.Name(), info)
-		}
+		seen[name] = e
 	}
-	for name := range l.own {
-		if !seen[name] {
-			delete(l.own, name)
-		}
+	l.mu.Lock()
+	l.own = seen
+	l.mu.Unlock()
+}
+
+// entryOf gives the entry of a file; before counts those that stand before it, and known is what it was, nil if it is new.
+func (l *Library) entryOf(base string, before int, known *entry) *entry {
+	if before >= maxOwn {
+		return &entry{err: fmt.Errorf("%s: at most %d files are read, and so many stand before it", base, maxOwn)}
 	}
+	info, err := os.Stat(l.dir + "/" + base)
+	switch {
+	case err != nil:
+		return &entry{err: fmt.Errorf("%s: %w", base, errors.Unwrap(err))}
+	case !info.Mode().IsRegular():
+		return &entry{err: fmt.Errorf("%s: this is no regular file", base)}
+	case known != nil && known.size == info.Size() && known.changed.Equal(info.ModTime()):
+		return known
+	}
+	return l.read(base, info)
 }
 
 // read reads one file and runs it once.
@@ -163,7 +179,6 @@ func (l *Library) read(base string, info fs.FileInfo) *entry {
 	}
 	if e.err != nil {
 		e.scenario = nil
-		l.log.Warn("scenario refused", "file", base, "error", strings.ReplaceAll(e.err.Error(), "\n", "; "))
 		return e
 	}
 	l.log.Info("scenario read", "file", base)

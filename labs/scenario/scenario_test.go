@@ -378,6 +378,82 @@ func TestLibraryReloads(t *testing.T) {
 	}
 }
 
+// What is no file, cannot be read or stands behind too many others is wrong like any other, and told once.
+func TestLibraryTellsOfWhatItDoesNotRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "folder.yaml"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(os.DevNull, filepath.Join(dir, "device.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range scenario.MaxOwn {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%03d.yaml", i)), []byte("title: 1"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told strings.Builder
+	library, err := scenario.NewLibrary(nil, dir, known(t), slog.New(slog.NewTextHandler(&told, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario.LookAgain(library)
+	if list, wrong := library.All(); len(list) != 0 || wrong != scenario.MaxOwn+2 {
+		t.Errorf("%d can be shown and %d are wrong", len(list), wrong)
+	}
+	for name, says := range map[string]string{
+		"link": "no such file", "device": "no regular file", fmt.Sprintf("s%03d", scenario.MaxOwn-1): fmt.Sprintf("at most %d files are read", scenario.MaxOwn),
+	} {
+		if _, err := library.ByName(name); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+		if n := strings.Count(told.String(), "file="+name+".yaml"); n != 1 {
+			t.Errorf("the log tells of %s %d times", name, n)
+		}
+	}
+}
+
+// What a run's state works out for an expression it works out once, and there is an end to what can be asked of it.
+func TestExpressionsAskForLittle(t *testing.T) {
+	t.Parallel()
+	lab, _ := all.ByName("partitions")
+	a, err := labs.Parse(lab, labs.Pages, "rate=30&partitions=1&t=30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(a labs.Address, text string) (string, error) {
+		t.Helper()
+		e, err := scenario.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := scenario.StateAt(t.Context(), labs.NewRuns(64<<20), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Plain(state)
+	}
+	var texts []string
+	for i := range 21 {
+		texts = append(texts, fmt.Sprintf("'%d'", i))
+	}
+	for text, says := range map[string]string{
+		"len(records('orders-0'))": "more than 500 records",
+		"any([" + strings.Join(texts, ", ") + "], events('BatchAppended', #) < 0)": "more than 20 ways",
+	} {
+		if _, err := ask(a, text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+	got, err := ask(a.WithTick(16), "all(records('orders-0'), all(records('orders-0'), events('MessageSent', 'nowhere') == 0))")
+	if err != nil || got != "true" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // FuzzParse gives any bytes: no panic, no long work, and problems have lines of the file.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))

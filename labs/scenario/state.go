@@ -198,8 +198,12 @@ type Record struct {
 	Control     bool   `json:"control" expr:"control"` // a marker of a transaction: key and value are not text
 }
 
-// maxRecords bounds what records gives.
-const maxRecords = 500
+// Bounds of what expressions can ask a state for. What they have asked for is remembered, so that one that asks for each
+// item of a list costs no more than one that asks once.
+const (
+	maxRecords = 500 // that records gives
+	maxCounts  = 20  // different counts of events
+)
 
 // stateOf gives what expressions can name of a run.
 func stateOf(a labs.Address, c *engine.Cluster) (*State, error) {
@@ -228,8 +232,30 @@ func stateOf(a labs.Address, c *engine.Cluster) (*State, error) {
 		members = append(members, g.Members...)
 	}
 	s.Member = finder("member", members, func(m Member) string { return m.ID })
-	s.Records = func(name string) ([]Record, error) { return recordsOf(&view, name) }
-	s.Events = func(kind, text string) (int, error) { return eventsOf(c.Journal(), kind, text) }
+	records := map[string][]Record{}
+	s.Records = func(name string) (list []Record, err error) {
+		list, known := records[name]
+		if !known {
+			list, err = recordsOf(&view, name)
+			records[name] = list
+		}
+		return list, err
+	}
+	type question struct{ kind, text string }
+	counts := map[question]int{}
+	s.Events = func(kind, text string) (n int, err error) {
+		asked := question{kind, text}
+		n, known := counts[asked]
+		if known {
+			return n, nil
+		}
+		if len(counts) == maxCounts {
+			return 0, fmt.Errorf("events are counted in more than %d ways at one tick: at most so many are allowed", maxCounts)
+		}
+		n, err = eventsOf(c.Journal(), kind, text)
+		counts[asked] = n
+		return n, err
+	}
 	return s, nil
 }
 
@@ -259,8 +285,12 @@ func recordsOf(v *engine.View, name string) ([]Record, error) {
 		return nil, fmt.Errorf("there is no partition %q", name)
 	}
 	log := v.Partitions[at].Log
+	found := labs.RecordsFrom(log.Segments, log.LogStartOffset, maxRecords+1)
+	if len(found) > maxRecords {
+		return nil, fmt.Errorf("%s has more than %d records: records gives at most so many", name, maxRecords)
+	}
 	list := []Record{}
-	for _, r := range labs.RecordsFrom(log.Segments, log.LogStartOffset, maxRecords) {
+	for _, r := range found {
 		one := Record{Offset: int(r.Offset), LeaderEpoch: int(r.LeaderEpoch), Control: r.Control}
 		if !r.Control {
 			one.Key, one.Value = string(r.Key), string(r.Value)

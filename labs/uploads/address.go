@@ -1,7 +1,6 @@
 package uploads
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,7 +85,7 @@ func Parse(query string) (Address, error) {
 		}
 		switch p.Name {
 		case "log", "index", "timeindex":
-			if !isHash(p.Value) {
+			if !labs.IsHash(p.Value) {
 				return a, refuse(p.Name, p.Value, "the hash of a file that was sent here is allowed, 43 letters, digits, - and _")
 			}
 			a.Hashes[place(Part(p.Name))] = p.Value
@@ -219,7 +218,7 @@ func query(params []view.Param) string {
 // String is the canonical address, path and query.
 func (a Address) String() string { return Path + "?" + query(a.params()) }
 
-// files' addresses begin with what names them.
+// contents is the part of a query that names the files.
 func (a Address) contents() string { return "?" + query(New(a.Hashes, a.Base).params()) }
 
 // Zip is where the files are one zip.
@@ -249,11 +248,6 @@ func place(p Part) int {
 		}
 	}
 	return -1
-}
-
-func isHash(text string) bool {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	return err == nil && len(raw) == 32
 }
 
 // refuse is an error in an address.

@@ -19,6 +19,7 @@ const (
 	greedy      = 100 // ask for the largest runs, each a new one
 	deaf        = 80  // open streams and read nothing
 	slow        = 200 // send a request's head a byte at a time
+	owing       = 100 // announce a body that does not come
 	afterBusy   = 100 * time.Millisecond
 	slowEvery   = time.Second
 	giveUpAfter = 30 * time.Second
@@ -47,6 +48,9 @@ func (a *attack) run(ctx context.Context, s *server) {
 	}
 	for range slow {
 		a.clients.Go(func() { a.sendSlowly(ctx, s) })
+	}
+	for range owing {
+		a.clients.Go(func() { a.oweBody(ctx, s) })
 	}
 }
 
@@ -156,6 +160,17 @@ func (a *attack) sendSlowly(ctx context.Context, s *server) {
 				}
 				pause(ctx, slowEvery)
 			}
+		})
+	}
+}
+
+// oweBody asks for one of the few things at once and announces a body that does not come, until the server hangs up.
+func (a *attack) oweBody(ctx context.Context, s *server) {
+	for ctx.Err() == nil {
+		a.onWire(ctx, s, "owes a body", func(c net.Conn) {
+			fmt.Fprint(c, "GET /disk/lab/segments?v=1&t=400 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+			c.SetReadDeadline(time.Now().Add(giveUpAfter))
+			io.Copy(io.Discard, c)
 		})
 	}
 }

@@ -5,7 +5,7 @@
 //   - The same scenario gives the same bytes, the zip included: its times are fixed.
 //   - No page names a host or a file that is not among them.
 //
-// What is left out: the reading of the result and the inspector, whose links lead to other runs; a guess is not kept.
+// What is left out: the inspector, whose links lead to other runs; a guess is not kept.
 //
 //	files, err := export.Files(ctx, told)
 //	err = export.Zip(w, files)

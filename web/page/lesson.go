@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -37,8 +36,6 @@ type LessonPart struct {
 func LessonAddress(slug string) string { return "/lesson/" + slug }
 
 func placedID(i int) string { return "lab-" + strconv.Itoa(i) }
-
-func liveTitle(p *view.Page) string { return fmt.Sprintf("%s, tick %d", p.Title, p.Tick) }
 
 // identified matches what gives an element its name or refers to one. Text cannot match: its quotes are written as
 // character references.

@@ -126,8 +126,16 @@ func previewOf(p *view.Page, origin string) preview {
 	}
 	return preview{
 		Title: FrameTitle(p), URL: origin + p.Address, Image: origin + PreviewPath(p),
-		ImageText: p.Title + ": partitions of a log, a strip of records each",
+		ImageText: p.Title + ": " + pictured(p),
 	}
+}
+
+// pictured says what the preview picture of a page draws.
+func pictured(p *view.Page) string {
+	if p.Picture.Timeline != nil {
+		return "who reads which partition, over time"
+	}
+	return "logs, a strip of records each"
 }
 
 // discovery is where a site that has a link to a frame asks how to show it; empty where the origin is not known.
