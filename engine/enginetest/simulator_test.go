@@ -375,15 +375,26 @@ func (s *simulation) uncleanAllowed(v engine.View) bool {
 	return s.spec.Cluster.UncleanElection
 }
 
-// isGone says whether a record lies below its log's start: what stands elsewhere only looks like it, as one that deletes
-// the same key does, of a moment to which the producer's clock was set back.
+// isGone says whether a record lies below its log's start, or where the cleaner has been: what stands elsewhere only looks
+// like it, as one that deletes the same key does, of a moment to which the producer's clock was set back.
 func (s *simulation) isGone(e engine.LedgerEntry) bool {
 	for _, p := range s.cluster.View().Partitions {
 		if p.TopicPartition == e.TopicPartition {
-			return e.Offset >= 0 && e.Offset < p.Log.LogStartOffset
+			return e.Offset >= 0 && e.Offset < max(p.Log.LogStartOffset, s.cleanedTo()[p.TopicPartition])
 		}
 	}
 	return false
+}
+
+// cleanedTo gives how far any replica of each partition was cleaned, exclusive.
+func (s *simulation) cleanedTo() map[kafka.TopicPartition]kafka.Offset {
+	cleaned := map[kafka.TopicPartition]kafka.Offset{}
+	for e := range s.cluster.Journal().All() {
+		if body, ok := e.Body.(journal.LogCleaned); ok {
+			cleaned[body.TopicPartition] = max(cleaned[body.TopicPartition], body.Checkpoint)
+		}
+	}
+	return cleaned
 }
 
 // compareAtEnd compares the logs of all replicas once all have everything: to the byte, from where the last of them begins
@@ -391,12 +402,7 @@ func (s *simulation) isGone(e engine.LedgerEntry) bool {
 // tombstone may be gone before a replica that was away has seen it, and where a later record that had replaced one was
 // lost, as in Kafka.
 func (s *simulation) compareAtEnd() string {
-	cleanedTo := map[kafka.TopicPartition]kafka.Offset{}
-	for e := range s.cluster.Journal().All() {
-		if body, ok := e.Body.(journal.LogCleaned); ok {
-			cleanedTo[body.TopicPartition] = max(cleanedTo[body.TopicPartition], body.Checkpoint)
-		}
-	}
+	cleanedTo := s.cleanedTo()
 	withKeys := s.spec.Topic.Config.DeleteRetentionMillis >= 86_400_000 && !s.lostData()
 	for _, p := range s.cluster.View().Partitions {
 		start, cleaned := kafka.Offset(0), cleanedTo[p.TopicPartition]
