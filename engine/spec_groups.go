@@ -7,6 +7,7 @@ import (
 
 	"loglab/engine/assignor"
 	"loglab/engine/client"
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/kafka"
 	"loglab/engine/txn"
@@ -69,7 +70,7 @@ const OffsetsPartitions = 50
 
 // OffsetsPartition gives the partition of __consumer_offsets that keeps a group.
 func OffsetsPartition(groupID string) kafka.Partition {
-	return group.PartitionFor(groupID, OffsetsPartitions)
+	return coordinator.PartitionFor(groupID, OffsetsPartitions)
 }
 
 // memberNode names a member of a group with a coordinator. Members sort by the text of their names.
@@ -131,7 +132,7 @@ const TransactionsPartitions = 50
 
 // TransactionsPartition gives the partition of __transaction_state that keeps a transactional.id.
 func TransactionsPartition(id string) kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: txn.Topic, Partition: txn.PartitionFor(id, TransactionsPartitions)}
+	return kafka.TopicPartition{Topic: txn.Topic, Partition: coordinator.PartitionFor(id, TransactionsPartitions)}
 }
 
 // checkGroups refuses a group that could not be.

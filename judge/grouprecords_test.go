@@ -135,7 +135,7 @@ func TestGroupPartitions(t *testing.T) {
 		questions = append(questions, "partition "+id)
 	}
 	for i, got := range answers(t, kafkaProgram(t, "GroupRecords"), questions) {
-		if want := fmt.Sprint(group.PartitionFor(ids[i], 50)); got != want {
+		if want := fmt.Sprint(coordinator.PartitionFor(ids[i], 50)); got != want {
 			t.Errorf("%q: Kafka %s, loglab %s", ids[i], got, want)
 		}
 	}

@@ -326,7 +326,7 @@ func TestTransactionPartitions(t *testing.T) {
 		questions = append(questions, "partition "+id)
 	}
 	for i, got := range answers(t, kafkaProgram(t, "Transactions"), questions) {
-		if want := fmt.Sprint(txn.PartitionFor(ids[i], 50)); got != want {
+		if want := fmt.Sprint(coordinator.PartitionFor(ids[i], 50)); got != want {
 			t.Errorf("%q: Kafka %s, loglab %s", ids[i], got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -100,7 +101,7 @@ func TestOffsetsTopicNeedsAsManyBrokersAsReplicas(t *testing.T) {
 // other groups go on.
 func TestGRP19(t *testing.T) {
 	for id, want := range map[string]kafka.Partition{"my-group": 12, "orders": 31, "group-1": 49, "checkout": 18, "billing": 9, "polygenelubricants": 0, "test": 48, "g": 3} {
-		if got := group.PartitionFor(id, 50); got != want {
+		if got := coordinator.PartitionFor(id, 50); got != want {
 			t.Errorf("group %s lives on partition %d, want %d", id, got, want)
 		}
 	}

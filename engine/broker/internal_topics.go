@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -113,14 +114,14 @@ func (b *Broker) logConfig(topic string) storage.Config {
 //
 // Source: GroupCoordinatorService.partitionFor.
 func (b *Broker) offsetsPartition(groupID string) kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: group.Topic, Partition: group.PartitionFor(groupID, b.partitionsOf(group.Topic))}
+	return kafka.TopicPartition{Topic: group.Topic, Partition: coordinator.PartitionFor(groupID, b.partitionsOf(group.Topic))}
 }
 
 // transactionsPartition gives the partition of __transaction_state on which a transactional.id lives.
 //
 // Source: TransactionStateManager.partitionFor.
 func (b *Broker) transactionsPartition(id string) kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: txn.Topic, Partition: txn.PartitionFor(id, b.partitionsOf(txn.Topic))}
+	return kafka.TopicPartition{Topic: txn.Topic, Partition: coordinator.PartitionFor(id, b.partitionsOf(txn.Topic))}
 }
 
 // partitionsOf is how many partitions a topic of coordinators has, or is to have.

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
@@ -19,7 +20,7 @@ import (
 const transactionalID = "t1"
 
 func stateOf() kafka.TopicPartition {
-	return kafka.TopicPartition{Topic: txn.Topic, Partition: txn.PartitionFor(transactionalID, 50)}
+	return kafka.TopicPartition{Topic: txn.Topic, Partition: coordinator.PartitionFor(transactionalID, 50)}
 }
 
 // newTransactions starts brokers with a topic "orders" of one partition. Of several brokers its leader is not the

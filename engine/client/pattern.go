@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine/kafka"
 )
 
 // This file has what a client knows of topics that it does not subscribe to by name.
@@ -21,7 +23,7 @@ func CheckPattern(pattern string) error {
 // Simplified: a pattern has Go's syntax, which is RE2's. Kafka's classic client takes Java's, which also has
 // back-references and look-around; of the consumer protocol the broker takes RE2/J's, as here.
 func compilePattern(pattern string) (*regexp.Regexp, error) {
-	compiled, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	compiled, err := kafka.WholePattern(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("the pattern %q of topics: %w", pattern, err)
 	}

@@ -13,18 +13,6 @@ import (
 	"loglab/engine/simnet"
 )
 
-// GRP-19 and the vectors of __consumer_offsets; the mask of the sign bit would give others.
-func TestPartitionFor(t *testing.T) {
-	for id, want := range map[string]kafka.Partition{
-		"my-group": 12, "test": 48, "orders-service": 17, "console-consumer-1": 24, "group-1": 49, "g": 3, "polygenelubricants": 0,
-		"orders": 31, "checkout": 18, "billing": 9,
-	} {
-		if got := PartitionFor(id, 50); got != want {
-			t.Errorf("%s: partition %d, want %d", id, got, want)
-		}
-	}
-}
-
 // A consumer's way from nothing to a stable group, with the times of its timers.
 func TestFirstMember(t *testing.T) {
 	r := newRun(t, nil)

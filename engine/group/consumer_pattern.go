@@ -20,7 +20,7 @@ const patternInterval kafka.Millis = 10_000
 //
 // Simplified: patterns are those of Go's regexp; Kafka's broker takes RE2/J's, which are nearly the same.
 func compilePattern(regex string) (*regexp.Regexp, error) {
-	return regexp.Compile(`\A(?:` + regex + `)\z`)
+	return kafka.WholePattern(regex)
 }
 
 // changePattern records that a member subscribes to another pattern, and says whether the patterns of the group are to

@@ -160,7 +160,7 @@ func TestMarkersOfDecisions(t *testing.T) {
 	} {
 		l := newTxnLog(t)
 		seen := &transactionSeen{
-			id: "t", partition: kafka.TopicPartition{Topic: "__transaction_state"}, states: map[kafka.NodeID]txn.State{}, owners: map[coordinator.Producer]process{},
+			id: "t", partition: kafka.TopicPartition{Topic: txn.Topic}, states: map[kafka.NodeID]txn.State{}, owners: map[coordinator.Producer]process{},
 			processes: map[kafka.NodeID]int{}, begun: map[kafka.NodeID]coordinator.Producer{}, added: map[kafka.TopicPartition]bool{orders0: true},
 		}
 		l.k.transactions["t"], l.k.producers[1] = seen, seen

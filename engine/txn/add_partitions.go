@@ -137,7 +137,7 @@ func (s *step) exists(tp kafka.TopicPartition) bool {
 //
 // Source: org.apache.kafka.common.internals.Topic.isInternal.
 func internal(topic string) bool {
-	return slices.Contains([]string{"__consumer_offsets", Topic, "__share_group_state"}, topic)
+	return slices.Contains([]string{kafka.OffsetsTopic, Topic, "__share_group_state"}, topic)
 }
 
 // addOffsets handles an AddOffsetsToTxn: the partition of __consumer_offsets that keeps the group becomes one of the
@@ -146,7 +146,7 @@ func internal(topic string) bool {
 // Source: KafkaApis.handleAddOffsetsToTxnRequest.
 func (s *step) addOffsets(m *simnet.Message, request *kmsg.AddOffsetsToTxnRequest) {
 	producer := coordinator.Producer{ID: kafka.ProducerID(request.ProducerID), Epoch: kafka.ProducerEpoch(request.ProducerEpoch)}
-	offsets := kafka.TopicPartition{Topic: "__consumer_offsets", Partition: coordinator.PartitionFor(request.Group, s.c.config.OffsetsPartitions)}
+	offsets := kafka.TopicPartition{Topic: kafka.OffsetsTopic, Partition: coordinator.PartitionFor(request.Group, s.c.config.OffsetsPartitions)}
 	r, waits := s.add(request.TransactionalID, producer, []kafka.TopicPartition{offsets}, pendingWrite{request: m, group: request.Group})
 	switch {
 	case r != nil:

@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
+	"loglab/engine/kafka"
 	"loglab/engine/metadata"
 )
 
@@ -121,7 +122,7 @@ func TestUnknownPartitions(t *testing.T) {
 	r.begins(p)
 	q := kmsg.NewPtrAddPartitionsToTxnRequest()
 	q.Version, q.TransactionalID, q.ProducerID, q.ProducerEpoch = 3, p.id, int64(p.ID), int16(p.Epoch)
-	q.Topics = []kmsg.AddPartitionsToTxnRequestTopic{{Topic: "__consumer_offsets", Partitions: []int32{0}}}
+	q.Topics = []kmsg.AddPartitionsToTxnRequestTopic{{Topic: kafka.OffsetsTopic, Partitions: []int32{0}}}
 	r.wantCode(r.send("p3", q), "TOPIC_AUTHORIZATION_FAILED")
 	r.wantCode(r.addsOffsets(p, "g"), "ok")
 }

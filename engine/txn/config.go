@@ -1,21 +1,12 @@
 package txn
 
 import (
-	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/sabotage"
 )
 
 // Topic is the name of the topic that keeps transactions.
-const Topic = "__transaction_state"
-
-// PartitionFor gives the partition of __transaction_state that keeps a transactional id; its leader is the id's
-// coordinator.
-//
-// Source: TransactionStateManager.partitionFor.
-func PartitionFor(transactionalID string, partitions int) kafka.Partition {
-	return coordinator.PartitionFor(transactionalID, partitions)
-}
+const Topic = kafka.TransactionsTopic
 
 // Config holds a broker's settings of transactions under Kafka's names.
 type Config struct {

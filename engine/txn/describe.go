@@ -67,7 +67,7 @@ func List(now kafka.Timestamp, request *kmsg.ListTransactionsRequest, coordinato
 	var pattern *regexp.Regexp
 	if text := request.TransactionalIDPattern; request.Version >= 2 && text != nil && *text != "" {
 		var err error
-		if pattern, err = regexp.Compile(`\A(?:` + *text + `)\z`); err != nil {
+		if pattern, err = kafka.WholePattern(*text); err != nil {
 			response.ErrorCode = kerr.InvalidRegularExpression.Code
 			return response
 		}

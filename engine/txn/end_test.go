@@ -24,7 +24,7 @@ func TestOldClient(t *testing.T) {
 		t.Errorf("a partition that was added is written again: %d records", len(r.log))
 	}
 	r.wantCode(r.addsOffsets(p, "billing"), "ok")
-	offsets := kafka.TopicPartition{Topic: "__consumer_offsets", Partition: coordinator.PartitionFor("billing", 50)}
+	offsets := kafka.TopicPartition{Topic: kafka.OffsetsTopic, Partition: coordinator.PartitionFor("billing", 50)}
 	if v := r.view("t1"); v.State != Ongoing || !slices.Equal(v.Partitions, append([]kafka.TopicPartition{offsets}, orders(0, 1)...)) || v.ClientTransactionVersion != 0 {
 		t.Errorf("%+v", v)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine/journal"
-	"loglab/engine/kafka"
 )
 
 // A new transactional id has a new producer id and epoch 0; each producer that begins gets the next epoch.
@@ -205,15 +204,4 @@ func TestEpochsUsedUp(t *testing.T) {
 	p.ID, p.Epoch = 7, 32767
 	r.wantCode(r.ends(p, true), "UNKNOWN_SERVER_ERROR")
 	r.want(Ongoing, 7, 32767)
-}
-
-func TestPartitionFor(t *testing.T) {
-	for _, tc := range []struct {
-		id   string
-		want kafka.Partition
-	}{{"", 0}, {"t1", 45}, {"polygenelubricants", 0}, {"my-transactional-id", 46}} {
-		if got := PartitionFor(tc.id, 50); got != tc.want {
-			t.Errorf("%q: %d, want %d", tc.id, got, tc.want)
-		}
-	}
 }
