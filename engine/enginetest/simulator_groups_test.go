@@ -128,6 +128,9 @@ func (s *simulation) mayLoop(g *engine.ConsumerGroupSpec) bool {
 		if app.SlowEvery > 0 {
 			batch += app.SlowWork * kafka.Millis(m.Config.MaxPollRecords/app.SlowEvery+1)
 		}
+		if app.Commit == engine.CommitRecord { // and waits, for its answer and for that of the followers before it
+			batch += (4*s.spec.Latency + 2*s.spec.TickMillis) * kafka.Millis(m.Config.MaxPollRecords)
+		}
 		if g.Sink.Capacity > 0 {
 			batch += g.Sink.Window * kafka.Millis(m.Config.MaxPollRecords/g.Sink.Capacity+1) * kafka.Millis(len(g.Members))
 		}
