@@ -278,7 +278,7 @@ func (b *Broker) Tick(now kafka.Millis, j *journal.Journal) []simnet.Send {
 	if b.checkpoint <= now {
 		b.checkpoint = now + b.config.CheckpointInterval
 		b.writeBack(now)
-		b.writeCheckpoints(t)
+		b.writeCheckpoints()
 	}
 	if b.expire <= now {
 		b.expire = now + producerExpirationCheck

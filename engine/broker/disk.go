@@ -14,7 +14,7 @@ import (
 // writeCheckpoints writes the high watermarks of all replicas to their file, in one step.
 //
 // Source: ReplicaManager.checkpointHighWatermarks.
-func (b *Broker) writeCheckpoints(t *turn) {
+func (b *Broker) writeCheckpoints() {
 	if len(b.replicas) == 0 {
 		return
 	}

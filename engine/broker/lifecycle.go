@@ -197,7 +197,7 @@ func (b *Broker) exit(t *turn, cause uint64) {
 		r.Log.Close()
 	}
 	b.metadata.log.Close()
-	b.writeCheckpoints(t)
+	b.writeCheckpoints()
 	sound := b.clean || b.lifecycle.ready
 	if sound {
 		f := b.disk.Create(storage.CleanShutdownFile)

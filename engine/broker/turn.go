@@ -110,7 +110,7 @@ func (b *Broker) disconnected(t *turn, server kafka.NodeID, cause uint64) {
 	b.additionsLost(t, server, cause)
 	b.markersLost(t, server, cause)
 	if server == b.config.Controller {
-		b.controllerLost(t, cause)
+		b.controllerLost(t)
 		return
 	}
 	for i := range b.fetchers {
@@ -123,7 +123,7 @@ func (b *Broker) disconnected(t *turn, server kafka.NodeID, cause uint64) {
 }
 
 // controllerLost lets all calls to the controller fail.
-func (b *Broker) controllerLost(t *turn, cause uint64) {
+func (b *Broker) controllerLost(t *turn) {
 	if b.lifecycle.call.open() {
 		b.lifecycleFailed(t)
 	}

@@ -330,7 +330,7 @@ func (k *Checker) checkAppended(o *Observation, node kafka.NodeID, body journal.
 	}
 	switch b := &r.batches[at]; {
 	case p.tp.Topic == txn.Topic:
-		k.takeStates(p, b)
+		k.takeStates(b)
 	case !b.transactional:
 	case b.isMarker:
 		k.checkMarker(o, p, r, at)
@@ -340,7 +340,7 @@ func (k *Checker) checkAppended(o *Observation, node kafka.NodeID, body journal.
 }
 
 // takeStates reads what a coordinator writes of its transactions.
-func (k *Checker) takeStates(p *partitionSeen, b *batchSeen) {
+func (k *Checker) takeStates(b *batchSeen) {
 	batch, err := record.Parse(b.bytes)
 	if err != nil {
 		return

@@ -2,8 +2,11 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"loglab/labs/labtest"
 	"loglab/labs/view"
@@ -98,4 +101,46 @@ func stateOf(p *view.Page, id string) string {
 		}
 	}
 	return "in no state"
+}
+
+// The coordinator's log can be opened: from whoever writes in transactions to the partition, its records, and their bytes.
+func TestInspectTransactionStates(t *testing.T) {
+	_, p := frame(t, "t=20&at=node:billing-1")
+	if links := p.Inspector.Links; !slices.ContainsFunc(links, func(l view.Link) bool { return strings.Contains(l.Href, "at=partition:__transaction_state-48") }) {
+		t.Errorf("the links are %v", links)
+	}
+	_, p = frame(t, "t=20&at=partition:__transaction_state-48")
+	var states []string
+	for _, r := range p.Inspector.Tables[0].Rows {
+		states = append(states, r.Items[1][0].Text+" "+r.Items[2][0].Text)
+	}
+	want := []string{
+		"tx-billing-1 version 1: Empty, producer id 1 with epoch 0, timeout 60,000 ms",
+		"tx-billing-1 version 1: Ongoing, producer id 1 with epoch 0, timeout 60,000 ms; of bills-0; begun 701 ms into the run",
+		"tx-billing-1 version 1: Ongoing, producer id 1 with epoch 0, timeout 60,000 ms; of __consumer_offsets-9, bills-0; begun 701 ms into the run",
+		"tx-billing-1 version 1: PrepareCommit, producer id 1 with epoch 1, timeout 60,000 ms; of __consumer_offsets-9, bills-0; begun 701 ms into the run",
+		"tx-billing-1 version 1: CompleteCommit, producer id 1 with epoch 1, timeout 60,000 ms; begun 701 ms into the run",
+	}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	_, p = frame(t, "t=20&at=record:__transaction_state-48:3")
+	for i, want := range []string{
+		"0000" + "000c" + "74782d62696c6c696e672d31", // TransactionLogKey.json: type, length, the id
+		"0001" + "0000000000000001" + "0001" + "0000ea60" + "02" + "03" + // version, producer id and epoch, timeout, PrepareCommit, two topics
+			"13" + "5f5f636f6e73756d65725f6f666673657473" + "02" + "00000009" + "00" + "06" + "62696c6c73" + "02" + "00000000" + "00",
+	} {
+		a, text := p.Inspector.Anatomies[i], ""
+		for _, line := range a.Lines {
+			for _, part := range line.Parts {
+				text += strings.ReplaceAll(part.Text, " ", "")
+				if part.Covered {
+					t.Errorf("%s: a CRC is said to cover %q", a.Caption, part.Text)
+				}
+			}
+		}
+		if !strings.HasPrefix(text, want) {
+			t.Errorf("%s are %s, want %s", a.Caption, text, want)
+		}
+	}
 }

@@ -35,10 +35,6 @@ func (l *layout) contentsOf(tp kafka.TopicPartition) *contents {
 
 // inspectRecord shows a record with its batch, its transaction and who saw it.
 func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
-	if log.Partition.Topic == group.Topic {
-		log.GroupRecord(in, at)
-		return
-	}
 	c := l.contentsOf(log.Partition)
 	if c == nil {
 		log.Record(in, at, labs.Narrow(string(at.Record.Key), 24), "")
@@ -195,6 +191,7 @@ func (l *layout) inspectWriter(in *view.Inspector, p *engine.WriterView) {
 		return
 	}
 	in.AddFact("transactional.id", "%s, transaction.version %d, transaction.timeout.ms %s", t.TransactionalID, t.Version, kafka.Thousands(t.Timeout))
+	l.inspectFrame().OpenTransactions(in, t.TransactionalID)
 	text := string(t.State)
 	if t.Error != "" {
 		text += ": " + t.Error
@@ -229,7 +226,7 @@ func (l *layout) inspectCoordinated(in *view.Inspector, node kafka.NodeID) {
 			ends = fmt.Sprintf("tick %d", l.TickAfter(h.TimesOut))
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
-			view.Plain(id.TransactionalID), view.Plain(id.Partition.String()), view.Plain(string(h.State)), view.Plain(fmt.Sprint(h.ProducerID)), view.Plain(fmt.Sprint(h.ProducerEpoch)),
+			view.Plain(id.TransactionalID), {{Text: id.Partition.String(), At: labs.Target{Kind: labs.PartitionTarget, Partition: id.Partition}.String()}}, view.Plain(string(h.State)), view.Plain(fmt.Sprint(h.ProducerID)), view.Plain(fmt.Sprint(h.ProducerEpoch)),
 			view.Plain(strings.Join(names, ", ")), view.Plain(since), view.Plain(ends),
 		}})
 	}

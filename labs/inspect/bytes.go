@@ -25,7 +25,7 @@ type dissector struct {
 	column  int  // bytes in the line that is being filled
 	left    int  // fields that had no room
 	covered bool // by a CRC are the bytes that come next
-	inside  bool // the bytes are decompressed: no CRC is over them as they are
+	inside  bool // the bytes stand inside others, decompressed or by themselves: no CRC is over them as they are
 }
 
 func newDissector(id, caption string) *dissector {

@@ -11,8 +11,8 @@ import (
 	"loglab/labs/view"
 )
 
-// GroupRecord shows a record of __consumer_offsets: what its key and value say, field by field.
-func (l Log) GroupRecord(in *view.Inspector, at Location) {
+// groupRecord shows a record of __consumer_offsets: what its key and value say, field by field.
+func (l Log) groupRecord(in *view.Inspector, at Location) {
 	r := at.Record
 	key, err := group.DecodeKey(r.Key)
 	if err != nil {
@@ -21,10 +21,8 @@ func (l Log) GroupRecord(in *view.Inspector, at Location) {
 	}
 	in.AddFact("Key", "%s", keyWords(key))
 	in.AddFact("Value", "%s", valueWords(key, r.Value))
-	in.AddFact("Kept", "compaction keeps the last record of each key, so the log always ends with what holds")
-	in.Links = append(in.Links, l.open("open-batch", "its batch", labs.BatchTarget, r.Offset),
-		labs.Open(l.Address, "open-group", "group "+key.Group, labs.Target{Kind: labs.GroupTarget, Node: kafka.NodeID(key.Group)}))
-	in.Chain = l.appendChain(at)
+	l.keptRecord(in, at)
+	in.Links = append(in.Links, labs.Open(l.Address, "open-group", "group "+key.Group, labs.Target{Kind: labs.GroupTarget, Node: kafka.NodeID(key.Group)}))
 	fields, _ := group.KeyAnatomy(r.Key)
 	in.Anatomies = append(in.Anatomies, anatomyOf("key", "The key’s bytes", fields))
 	if r.Value != nil {
@@ -33,9 +31,17 @@ func (l Log) GroupRecord(in *view.Inspector, at Location) {
 	}
 }
 
+// keptRecord adds what holds of every record that a coordinator has written.
+func (l Log) keptRecord(in *view.Inspector, at Location) {
+	in.AddFact("Kept", "compaction keeps the last record of each key, so the log always ends with what holds")
+	in.Links = append(in.Links, l.open("open-batch", "its batch", labs.BatchTarget, at.Record.Offset))
+	in.Chain = l.appendChain(at)
+}
+
 // anatomyOf takes bytes apart that stand by themselves.
 func anatomyOf(id, caption string, fields []record.Field) view.Anatomy {
 	d := newDissector(id, caption)
+	d.inside = true
 	d.fields(fields, 0)
 	return d.done()
 }
@@ -64,6 +70,9 @@ func keyWords(key group.Key) string {
 	return fmt.Sprintf("type %d, not known", key.Type)
 }
 
+// tombstoneWords says what a value says that is not there.
+const tombstoneWords = "none: a tombstone, the key does not hold any more"
+
 func valueWords(key group.Key, value []byte) string {
 	decoded, err := group.DecodeValue(key, value)
 	if err != nil {
@@ -91,7 +100,7 @@ func valueWords(key group.Key, value []byte) string {
 	case group.RegularExpressionRecord:
 		return strings.Join(v.Topics, ", ")
 	}
-	return "none: a tombstone, the key does not hold any more"
+	return tombstoneWords
 }
 
 // subscriptionWords says what a member of the consumer protocol subscribes to.
@@ -124,16 +133,25 @@ func orNone(text string) string {
 
 // GroupRecords lists the last records of a group's partition of __consumer_offsets, each of which can be opened.
 func (l Log) GroupRecords() view.Table {
-	t := view.Table{ID: "group-records", Caption: "The last records of " + l.Partition.String(), Head: []string{"Offset", "Key", "Value"}}
+	return l.lastRecords("group-records", func(r labs.StoredRecord) (key, value string, ok bool) {
+		k, err := group.DecodeKey(r.Key)
+		if err != nil {
+			return "", "", false
+		}
+		return keyWords(k), valueWords(k, r.Value), true
+	})
+}
+
+// lastRecords lists the last records of a coordinator's log in words; ok is false for what has none.
+func (l Log) lastRecords(id string, words func(labs.StoredRecord) (key, value string, ok bool)) view.Table {
+	t := view.Table{ID: id, Caption: "The last records of " + l.Partition.String(), Head: []string{"Offset", "Key", "Value"}}
 	first := max(l.LogStartOffset, l.LogEndOffset-RowsShown)
 	for _, r := range labs.RecordsFrom(l.Segments, first, RowsShown) {
-		key, err := group.DecodeKey(r.Key)
-		if err != nil {
-			continue
+		if key, value, ok := words(r); ok {
+			t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
+				{{Text: fmt.Sprint(r.Offset), At: l.Target(labs.RecordTarget, r.Offset).String()}}, view.Plain(key), view.Plain(value),
+			}})
 		}
-		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
-			{{Text: fmt.Sprint(r.Offset), At: l.Target(labs.RecordTarget, r.Offset).String()}}, view.Plain(keyWords(key)), view.Plain(valueWords(key, r.Value)),
-		}})
 	}
 	if len(t.Rows) == 0 {
 		t.More = "None yet."

@@ -43,14 +43,23 @@ func (f Frame) Open(parts Parts) *view.Inspector {
 	case labs.GroupTarget:
 		ok = parts.Group(in, string(at.Node))
 	case labs.PartitionTarget:
-		ok = parts.Partition(in, at.Partition)
+		ok = parts.Partition(in, at.Partition) || f.internalPartition(in, at.Partition)
 	case labs.TickTarget:
 		ok = parts.Tick != nil && parts.Tick(in, int(at.Number))
 	case labs.FileTarget, labs.MarkTarget:
 		ok = parts.Named != nil && at.Partition == kafka.TopicPartition{Topic: f.Topic} && parts.Named(in, at)
 	case labs.RecordTarget, labs.BatchTarget, labs.SegmentTarget, labs.FindTarget, labs.TimeTarget:
 		if log, found := f.LogOf(at.Partition); found && at.Node == "" {
-			ok = log.Show(in, at, func(found Location) { parts.Record(in, log, found) })
+			ok = log.Show(in, at, func(found Location) {
+				switch at.Partition.Topic {
+				case kafka.OffsetsTopic:
+					log.groupRecord(in, found)
+				case kafka.TransactionsTopic:
+					log.transactionRecord(in, found)
+				default:
+					parts.Record(in, log, found)
+				}
+			})
 		}
 	}
 	if !ok {
@@ -59,15 +68,32 @@ func (f Frame) Open(parts Parts) *view.Inspector {
 	return in
 }
 
-// LogOf gives a partition's log: of the topics of the run, or of __consumer_offsets. Ok is false if it has no segment.
+// LogOf gives a partition's log: of the topics of the run, or one that coordinators write. Ok is false if it has no segment.
 func (f Frame) LogOf(tp kafka.TopicPartition) (log Log, ok bool) {
-	for _, p := range slices.Concat(f.View.Partitions, f.View.Offsets) {
+	for _, p := range slices.Concat(f.View.Partitions, f.View.Offsets, f.View.TransactionStates) {
 		if p.TopicPartition == tp {
 			f.Topic = tp.Topic
 			return Log{Frame: f, Partition: tp, LogView: p.Log}, len(p.Log.Segments) > 0
 		}
 	}
 	return Log{}, false
+}
+
+// internalPartition shows a partition of a topic that only coordinators write.
+func (f Frame) internalPartition(in *view.Inspector, tp kafka.TopicPartition) bool {
+	log, ok := f.LogOf(tp)
+	if !ok || !kafka.IsInternal(tp.Topic) {
+		return false
+	}
+	in.Title = "The log of " + tp.String()
+	in.AddFact("Log", "from %d, exclusive of its end %d", log.LogStartOffset, log.LogEndOffset)
+	in.AddFact("High watermark", "%d: what lies below it is on every in-sync replica", log.HighWatermark)
+	if tp.Topic == kafka.TransactionsTopic {
+		in.Tables = append(in.Tables, log.TransactionRecords())
+	} else {
+		in.Tables = append(in.Tables, log.GroupRecords())
+	}
+	return true
 }
 
 // titleOf is a target as a title.

@@ -30,10 +30,6 @@ func (l *layout) offsetsLog(g *groupState) (inspect.Log, bool) {
 
 // inspectRecord shows a record with its whole life.
 func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
-	if log.Partition.Topic == group.Topic {
-		log.GroupRecord(in, at)
-		return
-	}
 	log.Record(in, at, strings.TrimPrefix(keyText(at.Record.Key), "key "), "")
 	if log.Partition.Topic != topic {
 		return

@@ -78,10 +78,10 @@ func (l *layout) readGap(g *groupState) view.Paragraph {
 		}
 	}
 	if early > 0 {
-		return say(fmt.Sprintf("%s committed and not processed yet ", isAre(early, "record")), "by %s. Whoever takes over begins behind %s, so a crash loses %s.", g.ID, labs.Verb(early, "it", "them"), labs.Verb(early, "it", "them"))
+		return say(fmt.Sprintf("%s committed and not processed yet ", isAre(early)), "by %s. Whoever takes over begins behind %s, so a crash loses %s.", g.ID, labs.Verb(early, "it", "them"), labs.Verb(early, "it", "them"))
 	}
 	if ahead == 0 && left > 0 {
-		return say(fmt.Sprintf("%s processed and not committed, ", isAre(left, "record")), "where nobody of %s reads: whoever takes over processes %s again.", g.ID, labs.Verb(left, "it", "them"))
+		return say(fmt.Sprintf("%s processed and not committed, ", isAre(left)), "where nobody of %s reads: whoever takes over processes %s again.", g.ID, labs.Verb(left, "it", "them"))
 	}
 	if reads := slices.ContainsFunc(g.parts, func(p part) bool { return p.Position >= 0 && p.foreseen }); !reads {
 		return nil
@@ -124,11 +124,11 @@ func handText(n int) string {
 	if n == 0 {
 		return "All that poll gave is done."
 	}
-	return isAre(n, "record") + " in the applications’ hands."
+	return isAre(n) + " in the applications’ hands."
 }
 
 // isAre writes "1 record is", "2 records are".
-func isAre(n int, noun string) string { return kafka.Count(n, noun) + " " + labs.Verb(n, "is", "are") }
+func isAre(n int) string { return kafka.Count(n, "record") + " " + labs.Verb(n, "is", "are") }
 
 // readLoss names the records that are lost to a group.
 func (l *layout) readLoss(g *groupState) view.Paragraph {
@@ -145,10 +145,10 @@ func (l *layout) readLoss(g *groupState) view.Paragraph {
 		return nil
 	}
 	if g.Sink.Kind == engine.SinkOffsets {
-		return say(fmt.Sprintf("%s lost to %s: ", isAre(n, "record"), g.ID), "%s. The sink has stored a later offset and not %s: it ignores %s, and the group goes on behind %s. The log still has %s.",
+		return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The sink has stored a later offset and not %s: it ignores %s, and the group goes on behind %s. The log still has %s.",
 			listed(names), labs.Verb(n, "its effect", "their effects"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"))
 	}
-	return say(fmt.Sprintf("%s lost to %s: ", isAre(n, "record"), g.ID), "%s. The group has committed past %s, and nobody will process %s. The log still has %s.",
+	return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The group has committed past %s, and nobody will process %s. The log still has %s.",
 		listed(names), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"))
 }
 
@@ -311,7 +311,7 @@ func (l *layout) readSink(g *groupState) view.Paragraph {
 	case g.Sink.Ignored > 0:
 		return say(fmt.Sprintf("The sink ignored %s: ", kafka.Count(g.Sink.Ignored, "effect")), "it knows each by topic, partition and offset. Each record counts once, whatever is processed again.")
 	case doubled > 0:
-		return say(fmt.Sprintf("%s applied more than once ", isAre(doubled, "record")), "by a plain sink: it has %s of %s.", kafka.Count(g.Sink.Effects, "effect"), kafka.Count(g.Sink.Effects-g.Sink.Doubled, "record"))
+		return say(fmt.Sprintf("%s applied more than once ", isAre(doubled)), "by a plain sink: it has %s of %s.", kafka.Count(g.Sink.Effects, "effect"), kafka.Count(g.Sink.Effects-g.Sink.Doubled, "record"))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (c came) text() string {
 	case c.again > 0 && c.soFar == c.again:
 		parts = append(parts, were(c.again, "record")+" processed twice")
 	case c.again > 0:
-		parts = append(parts, fmt.Sprintf("%s processed again, %d so far", isAre(c.again, "record"), c.soFar))
+		parts = append(parts, fmt.Sprintf("%s processed again, %d so far", isAre(c.again), c.soFar))
 	}
 	if never := c.lost - c.since; never > 0 {
 		parts = append(parts, were(never, "record")+" never processed")

@@ -24,12 +24,8 @@ func (l *layout) inspectFrame() inspect.Frame {
 	return inspect.Frame{Frame: l.Frame, Topic: l.topics()[0], Group: billing, Config: logConfig()}
 }
 
-// inspectRecord shows a record of a topic, or one that the coordinator has written.
+// inspectRecord shows a record of a topic.
 func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
-	if log.Partition.Topic == group.Topic {
-		log.GroupRecord(in, at)
-		return
-	}
 	log.Record(in, at, string(at.Record.Key), "")
 	in.Tables = append(in.Tables, log.Life(at.Record.Offset))
 }

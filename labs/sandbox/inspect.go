@@ -25,10 +25,6 @@ func (l *layout) inspectFrame() inspect.Frame {
 
 // inspectRecord shows a record with its life, in its log and in the groups.
 func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
-	if log.Partition.Topic == group.Topic {
-		log.GroupRecord(in, at)
-		return
-	}
 	key := "no key (null)"
 	if at.Record.Key != nil {
 		key = record.Printable(at.Record.Key)
@@ -143,6 +139,7 @@ func (l *layout) inspectProducer(in *view.Inspector, p *engine.ProducerView) {
 	}
 	if t := p.Producer.Transaction; t != nil {
 		in.AddFact("transactional.id", "%s, %s", t.TransactionalID, t.State)
+		l.inspectFrame().OpenTransactions(in, t.TransactionalID)
 		in.AddFact("Transactions", "%d begun, %d committed, %d aborted; %s in the last", t.Number, t.Committed, t.Aborted, kafka.Count(t.Records, "record"))
 	}
 }

@@ -35,10 +35,6 @@ func (l *layout) inspectAt() *view.Inspector {
 
 // inspectRecord shows a record, and what retention and the cleaner make of it.
 func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.Location) {
-	if log.Partition.Topic == group.Topic {
-		log.GroupRecord(in, at)
-		return
-	}
 	log.Record(in, at, keyText(at.Record.Key), "")
 	r := at.Record
 	var facts []view.Fact
@@ -52,7 +48,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 		if k.last.Offset == r.Offset {
 			add("Of its key", "the last one")
 		} else {
-			add("Of its key", "an older one: offset %d is the last. %s", k.last.Offset, l.whyOlder(r.Offset, k.last.Offset))
+			add("Of its key", "an older one: offset %d is the last. %s", k.last.Offset, l.whyOlder(k.last.Offset))
 		}
 	}
 	if r.Value == nil && l.config.Compact {
@@ -63,7 +59,7 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 }
 
 // whyOlder says why a record is there although a later one has its key.
-func (l *layout) whyOlder(offset, last kafka.Offset) string {
+func (l *layout) whyOlder(last kafka.Offset) string {
 	switch {
 	case !l.config.Compact:
 		return "cleanup.policy does not contain compact, so nothing replaces it"

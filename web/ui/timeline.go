@@ -35,7 +35,7 @@ func timeRowClass(r view.TimeRow) string {
 // maxBars is the number of bars that a row or a run is drawn with at most: classes bars-1 to bars-64.
 const maxBars = 64
 
-func runClass(r view.Run, row view.TimeRow) string {
+func runClass(r view.Run) string {
 	c := classes{"bar", "bar-" + r.Kind, between(r.From, r.To)}
 	c.add(keyClass(r.Color), r.Color > 0)
 	c.add("alt", r.Alt)
