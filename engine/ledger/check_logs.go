@@ -22,7 +22,8 @@ type replicaSeen struct {
 	unended map[kafka.ProducerID]int        // the number of a producer's open span
 
 	open, leads   bool
-	cleaned, cut  bool         // since the last look
+	cleaned       int          // times since the last look
+	cut           bool         // since the last look
 	cutTo         kafka.Offset // the log end offset after the last truncation
 	state         metadata.Partition
 	highWatermark kafka.Offset
@@ -109,13 +110,13 @@ func (r *replicaSeen) end() kafka.Offset {
 
 // follow goes through what came to a log since the last time.
 func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
-	if was.cleaned {
+	if was.cleaned > 0 {
 		if b := k.brokers[id]; !was.cut && !(b.hasLost && b.lost == k.tick) {
 			k.checkCleaned(p, id, was, now)
 		}
 		was.forget(0)
 	}
-	was.cleaned, was.cut = false, false
+	was.cleaned, was.cut = 0, false
 	keep := len(was.batches)
 	for keep > 0 && !was.batches[keep-1].standsIn(now.Segments) {
 		keep--

@@ -18,7 +18,7 @@ func (k *Checker) takeUpkeep(e journal.Event) {
 	case journal.LogCleaned:
 		p := k.of(body.TopicPartition)
 		p.cleaned = max(p.cleaned, body.Checkpoint)
-		p.replicaOf(k.idOf(e.Node)).cleaned = true
+		p.replicaOf(k.idOf(e.Node)).cleaned++
 	case journal.LogTruncated:
 		r := k.of(body.TopicPartition).replicaOf(k.idOf(e.Node))
 		r.cut, r.cutTo, r.settled = true, body.To, body.To // a snapshot of producers knows of no markers above the high watermark
@@ -82,7 +82,8 @@ func (l *lastOfKeys) add(batch []byte) {
 }
 
 // checkCleaned looks whether a log that was cleaned still has the last record of every key that it had: the key may
-// have a later one by now, and a tombstone may be gone if nothing is left that it deleted.
+// have a later one by now, and a tombstone may be gone if nothing is left that it deleted. One that came since the last look
+// is gone with the second cleaning.
 func (k *Checker) checkCleaned(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
 	var is replicaSeen
 	for i := range now.Segments {
@@ -100,7 +101,7 @@ func (k *Checker) checkCleaned(p *partitionSeen, id kafka.BrokerID, was *replica
 	for _, key := range before.order {
 		had := before.byKey[key]
 		has, there := after.byKey[key]
-		if had.offset < p.start || there && has.offset >= had.offset || !there && had.tombstone {
+		if had.offset < p.start || there && has.offset >= had.offset || !there && (had.tombstone || was.cleaned > 1) {
 			continue
 		}
 		if !there {
