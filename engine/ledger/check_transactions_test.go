@@ -179,3 +179,62 @@ func TestMarkersOfDecisions(t *testing.T) {
 		}
 	}
 }
+
+// An abort without partitions has no markers of which a coordinator could tell. If the one that has taken it is deposed before
+// it tells, the log alone knows.
+func TestEmptyAbortIsKnownFromTheLog(t *testing.T) {
+	for _, tc := range []struct {
+		what   string
+		states []txn.Value // in the log
+		wanted Invariant   // of what the producer was told; empty: nothing is found
+	}{
+		{"in the log", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 4}, {State: txn.CompleteAbort, ProducerEpoch: 4}}, ""},
+		{"written again by the next one", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 4}, {State: txn.CompleteAbort, ProducerEpoch: 4}, {State: txn.CompleteAbort, ProducerEpoch: 4}}, ""},
+		{"not complete", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 4}}, EndsAsTold},
+		{"with partitions", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 4, Partitions: []kafka.TopicPartition{orders0}}, {State: txn.CompleteAbort, ProducerEpoch: 4}}, EndsAsTold},
+		{"of another epoch", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 3}, {State: txn.CompleteAbort, ProducerEpoch: 3}}, EndsAsTold},
+		{"an earlier one, before a commit", []txn.Value{{State: txn.PrepareAbort, ProducerEpoch: 3}, {State: txn.CompleteAbort, ProducerEpoch: 3}, {State: txn.PrepareCommit, ProducerEpoch: 4}, {State: txn.CompleteCommit, ProducerEpoch: 4}}, EndsAsTold},
+	} {
+		l := newTxnLog(t)
+		seen := &transactionSeen{
+			id: "t", partition: kafka.TopicPartition{Topic: txn.Topic}, owners: map[coordinator.Producer]process{}, processes: map[kafka.NodeID]int{"p0": 1},
+			begun: map[kafka.NodeID]coordinator.Producer{"p0": {ID: 7, Epoch: 3}}, added: map[kafka.TopicPartition]bool{},
+		}
+		l.k.transactions["t"] = seen
+		for _, v := range tc.states {
+			v.Version, v.TransactionalID, v.ProducerID = 1, "t", 7
+			one := v.Encode()
+			b := record.NewBuilder(record.Options{})
+			b.Append(1000, one.Key, one.Value)
+			bytes, err := b.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.k.takeStates(&batchSeen{bytes: bytes})
+		}
+		l.k.checkTold(seen, "p0", journal.ProducerTransactionEnded{TransactionalID: "t", Number: 1})
+		if tc.wanted == "" && len(l.k.out) > 0 || tc.wanted != "" && (len(l.k.out) == 0 || l.k.out[0].Invariant != tc.wanted) {
+			t.Errorf("%s: %v, want %q", tc.what, l.k.out, tc.wanted)
+		}
+	}
+}
+
+// A coordinator acts on all of its log. If the next one has less, nothing is sure of what it keeps.
+func TestUnsureAfterACoordinatorWithLess(t *testing.T) {
+	states := kafka.TopicPartition{Topic: txn.Topic, Partition: 46}
+	for _, tc := range []struct {
+		ends   []kafka.Offset // of the logs of its coordinators, when they load them
+		unsure bool
+	}{{[]kafka.Offset{71, 70}, true}, {[]kafka.Offset{71, 71, 80}, false}, {[]kafka.Offset{71, 80, 72}, true}, {[]kafka.Offset{71}, false}} {
+		k := Checker{partitions: map[kafka.TopicPartition]*partitionSeen{}, brokers: map[kafka.BrokerID]*brokerSeen{}}
+		j := new(journal.Journal)
+		for _, end := range tc.ends {
+			j.Append("b1", 0, journal.CoordinatorElected{TopicPartition: states, LogEndOffset: end})
+			j.Append("b1", 0, journal.CoordinatorElected{TopicPartition: kafka.TopicPartition{Topic: kafka.OffsetsTopic}, LogEndOffset: end})
+		}
+		k.takeEvents(&Observation{Journal: j})
+		if k.Unsure(states) != tc.unsure || k.Unsure(kafka.TopicPartition{Topic: kafka.OffsetsTopic}) {
+			t.Errorf("logs that end at %d: unsure %t, want %t", tc.ends, k.Unsure(states), tc.unsure)
+		}
+	}
+}

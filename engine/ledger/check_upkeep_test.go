@@ -11,7 +11,6 @@ import (
 
 // A log ends where its last batch does, unless it was cut within the batch behind that, which is then gone whole.
 func TestLogCutWithinABatch(t *testing.T) {
-	orders0 := kafka.TopicPartition{Topic: "orders"}
 	builder := record.NewBuilder(record.Options{})
 	builder.Append(1000, []byte("k"), []byte("v"))
 	builder.Append(1001, []byte("k"), []byte("w"))
@@ -39,7 +38,6 @@ func TestLogCutWithinABatch(t *testing.T) {
 
 // A log that a power loss has left with an empty segment ends where that begins, behind a hole or not.
 func TestLogThatEndsWithAnEmptySegment(t *testing.T) {
-	orders0 := kafka.TopicPartition{Topic: "orders"}
 	builder := record.NewBuilder(record.Options{})
 	builder.Append(1000, []byte("k"), []byte("v"))
 	batch, err := builder.Build()
@@ -57,6 +55,37 @@ func TestLogThatEndsWithAnEmptySegment(t *testing.T) {
 			Segments: []storage.Segment{{Bytes: batch}, {BaseOffset: test.base, LastOffset: test.base - 1}}})
 		if len(k.out) != test.wrong {
 			t.Errorf("a batch of offset 0, an empty segment from %d, log end offset %d, lost: %t: %v, want %d violations", test.base, test.end, test.lost, k.out, test.wrong)
+		}
+	}
+}
+
+// A cleaning keeps the last record of each key. With a second one a tombstone that came and went in between may have deleted it.
+func TestCleaningKeepsTheLastOfEachKey(t *testing.T) {
+	batch := func(key string) []byte {
+		builder := record.NewBuilder(record.Options{})
+		builder.Append(1000, []byte(key), []byte("v"))
+		bytes, err := builder.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	for _, test := range []struct {
+		cleanings, wrong int
+	}{{1, 1}, {2, 0}} {
+		var k Checker
+		k.partitions, k.brokers = map[kafka.TopicPartition]*partitionSeen{}, map[kafka.BrokerID]*brokerSeen{1: {}}
+		r := k.of(orders0).replicaOf(1)
+		look := func(key string) {
+			k.follow(k.of(orders0), 1, r, &ReplicaState{TopicPartition: orders0, Open: true, LogEndOffset: 1, Segments: []storage.Segment{{Bytes: batch(key)}}})
+		}
+		look("k1")
+		for range test.cleanings {
+			k.takeUpkeep(journal.Event{Node: "b1", Body: journal.LogCleaned{TopicPartition: orders0, Checkpoint: 1}})
+		}
+		look("k2")
+		if len(k.out) != test.wrong {
+			t.Errorf("after %d cleanings: %v, want %d violations", test.cleanings, k.out, test.wrong)
 		}
 	}
 }
