@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
 	"loglab/engine/txn"
@@ -147,7 +148,7 @@ func TestTransactionRecordsSpoiled(t *testing.T) {
 		}
 		if err == nil {
 			meant = txnValueText(v)
-		} else if !errors.Is(err, txn.ErrUnreadable) {
+		} else if !errors.Is(err, coordinator.ErrUnreadable) {
 			t.Fatal(err)
 		}
 		refusals = append(refusals, err)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 )
 
@@ -43,7 +44,7 @@ func consumerRecordMeaning(recordType int16) string {
 //	ConsumerGroupRegularExpressionValue         topics strings | version int64 | timestamp int64 | tags
 func (d *dissector) consumerValue(key Key) Value {
 	d.version(consumerValueVersion)
-	d.flex = true
+	d.Flexible = true
 	switch key.Type {
 	case TypeConsumerGroupMetadata:
 		return d.consumerGroup(key)
@@ -51,33 +52,33 @@ func (d *dissector) consumerValue(key Key) Value {
 		return d.consumerMember(key)
 	case TypeTargetAssignmentMetadata:
 		r := TargetEpochRecord{Group: key.Group}
-		r.Epoch = kafka.GroupEpoch(d.int32("assignmentEpoch", says("the group epoch that the target assignment was made for")))
-		d.tags(nil)
+		r.Epoch = kafka.GroupEpoch(d.Number("assignmentEpoch", 4, coordinator.Says("the group epoch that the target assignment was made for")))
+		d.Tags(nil)
 		return r
 	case TypeTargetAssignmentMember:
 		r := TargetMemberRecord{Group: key.Group, Member: key.Member}
 		r.Partitions = d.assignedTopics("target")
-		d.tags(nil)
+		d.Tags(nil)
 		return r
 	case TypeCurrentMemberAssignment:
 		return d.currentAssignment(key)
 	}
 	r := RegularExpressionRecord{Group: key.Group, Regex: key.Regex}
 	r.Topics = d.texts("topic")
-	r.Version = d.int64("version", func(int64) string { return "the offset of the metadata up to which topics were looked at" })
-	r.Timestamp = kafka.Timestamp(d.int64("timestamp", wallClock("when they were looked at, by the coordinator's clock")))
-	d.tags(nil)
+	r.Version = d.Number("version", 8, func(int64) string { return "the offset of the metadata up to which topics were looked at" })
+	r.Timestamp = kafka.Timestamp(d.Number("timestamp", 8, wallClock("when they were looked at, by the coordinator's clock")))
+	d.Tags(nil)
 	return r
 }
 
 func (d *dissector) consumerGroup(key Key) ConsumerGroupRecord {
 	r := ConsumerGroupRecord{Group: key.Group}
-	r.Epoch = kafka.GroupEpoch(d.int32("epoch", says("the group epoch")))
-	d.tags(func(tag uint64, size int) bool {
+	r.Epoch = kafka.GroupEpoch(d.Number("epoch", 4, coordinator.Says("the group epoch")))
+	d.Tags(func(tag int64, size int) bool {
 		if tag != 0 || size != 8 {
 			return false
 		}
-		r.MetadataHash = uint64(d.int64("metadataHash", func(int64) string {
+		r.MetadataHash = uint64(d.Number("metadataHash", 8, func(int64) string {
 			return "a hash of the topics that the group subscribes to, with their partitions and racks"
 		}))
 		return true
@@ -87,25 +88,25 @@ func (d *dissector) consumerGroup(key Key) ConsumerGroupRecord {
 
 func (d *dissector) consumerMember(key Key) ConsumerMemberRecord {
 	r := ConsumerMemberRecord{Group: key.Group, Member: key.Member}
-	r.InstanceID = kafka.GroupInstanceID(d.text("instanceId", "group.instance.id: a static member", true))
-	r.Rack = d.text("rackId", "client.rack", true)
-	r.ClientID = d.text("clientId", "client.id", false)
-	r.ClientHost = d.text("clientHost", "where its heartbeat came from", false)
+	r.InstanceID = kafka.GroupInstanceID(d.Text("instanceId", "group.instance.id: a static member", true))
+	r.Rack = d.Text("rackId", "client.rack", true)
+	r.ClientID = d.Text("clientId", "client.id", false)
+	r.ClientHost = d.Text("clientHost", "where its heartbeat came from", false)
 	r.Topics = d.texts("subscribedTopicName")
-	r.Regex = d.text("subscribedTopicRegex", "the pattern that it subscribes to", true)
-	r.RebalanceTimeout = kafka.Millis(d.int32("rebalanceTimeoutMs", says("milliseconds; max.poll.interval.ms of the consumer")))
-	r.ServerAssignor = d.text("serverAssignor", "group.remote.assignor", true)
-	d.tags(func(tag uint64, size int) bool {
+	r.Regex = d.Text("subscribedTopicRegex", "the pattern that it subscribes to", true)
+	r.RebalanceTimeout = kafka.Millis(d.Number("rebalanceTimeoutMs", 4, coordinator.Says("milliseconds; max.poll.interval.ms of the consumer")))
+	r.ServerAssignor = d.Text("serverAssignor", "group.remote.assignor", true)
+	d.Tags(func(tag int64, size int) bool {
 		if tag != 0 {
 			return false
 		}
-		present := d.uvarint("classicMemberMetadata", func(v uint64) string {
+		present := d.Uvarint("classicMemberMetadata", func(v int64) string {
 			if v == 0 {
 				return "null: it uses the consumer protocol"
 			}
 			return "it uses the classic protocol"
 		})
-		if present == 0 || d.err != nil {
+		if present == 0 || d.Err != nil {
 			return true
 		}
 		r.Classic = d.classicMember()
@@ -116,27 +117,27 @@ func (d *dissector) consumerMember(key Key) ConsumerMemberRecord {
 
 func (d *dissector) classicMember() *ClassicMemberRecord {
 	c := &ClassicMemberRecord{}
-	c.SessionTimeout = kafka.Millis(d.int32("sessionTimeoutMs", says("milliseconds; session.timeout.ms of the consumer")))
-	for range d.count("supportedProtocols", "assignor") {
-		p := ClassicProtocol{Name: d.text("name", "an assignor that it supports", false)}
-		p.Metadata = d.blob("metadata", "what the member sent for the assignor: "+subscriptionText)
-		d.tags(nil)
+	c.SessionTimeout = kafka.Millis(d.Number("sessionTimeoutMs", 4, coordinator.Says("milliseconds; session.timeout.ms of the consumer")))
+	for range d.Count("supportedProtocols", "assignor", 1, false) {
+		p := ClassicProtocol{Name: d.Text("name", "an assignor that it supports", false)}
+		p.Metadata = d.Blob("metadata", "what the member sent for the assignor: "+subscriptionText)
+		d.Tags(nil)
 		c.Protocols = append(c.Protocols, p)
 	}
-	d.tags(nil)
+	d.Tags(nil)
 	return c
 }
 
 func (d *dissector) currentAssignment(key Key) CurrentAssignmentRecord {
 	r := CurrentAssignmentRecord{Group: key.Group, Member: key.Member}
-	r.Epoch = kafka.MemberEpoch(d.int32("memberEpoch", func(v int32) string {
-		if v == int32(leavesToReturn) {
+	r.Epoch = kafka.MemberEpoch(d.Number("memberEpoch", 4, func(v int64) string {
+		if v == int64(leavesToReturn) {
 			return "a static member that has left and is to come back"
 		}
 		return "the group epoch whose target assignment the member has come to"
 	}))
-	r.PreviousEpoch = kafka.MemberEpoch(d.int32("previousMemberEpoch", says("the one before, in case the answer with the new one was lost")))
-	code := d.take("state", 1, func(raw []byte) (string, string) {
+	r.PreviousEpoch = kafka.MemberEpoch(d.Number("previousMemberEpoch", 4, coordinator.Says("the one before, in case the answer with the new one was lost")))
+	code := d.Take("state", 1, func(raw []byte) (string, string) {
 		if int(raw[0]) < len(memberStates) {
 			return fmt.Sprint(raw[0]), string(memberStates[raw[0]])
 		}
@@ -145,40 +146,28 @@ func (d *dissector) currentAssignment(key Key) CurrentAssignmentRecord {
 	if len(code) == 1 && int(code[0]) < len(memberStates) {
 		r.State = memberStates[code[0]]
 	} else {
-		d.fail("no member state has this code")
+		d.Fail("no member state has this code")
 	}
 	r.Assigned = d.assignedTopics("assigned")
 	r.Revoking = d.assignedTopics("pendingRevocation")
-	d.tags(nil)
+	d.Tags(nil)
 	return r
 }
 
-// count reads the length of a compact array.
-func (d *dissector) count(name, unit string) int {
-	n := int(d.uvarint(name, func(v uint64) string { return kafka.Count(int(v)-1, unit) + "; a compact length is one more" })) - 1
-	if d.err == nil && (n < 0 || n > len(d.bytes)-d.at) {
-		d.fail("%s: %d in %s", name, n, kafka.Count(len(d.bytes)-d.at, "byte"))
-	}
-	if d.err != nil {
-		return 0
-	}
-	return n
-}
-
 func (d *dissector) texts(name string) (list []string) {
-	for range d.count(name+"s", "string") {
-		list = append(list, d.text(name, "a topic", false))
+	for range d.Count(name+"s", "string", 1, false) {
+		list = append(list, d.Text(name, "a topic", false))
 	}
 	return list
 }
 
 func (d *dissector) assignedTopics(what string) (list []AssignedTopic) {
-	for range d.count(what+"Topics", "topic") {
+	for range d.Count(what+"Topics", "topic", 1, false) {
 		t := AssignedTopic{TopicID: d.uuid(what+"TopicId", "the topic")}
-		for range d.count(what+"Partitions", "partition") {
-			t.Partitions = append(t.Partitions, d.int32(what+"Partition", says("a partition")))
+		for range d.Count(what+"Partitions", "partition", 1, false) {
+			t.Partitions = append(t.Partitions, int32(d.Number(what+"Partition", 4, coordinator.Says("a partition"))))
 		}
-		d.tags(nil)
+		d.Tags(nil)
 		list = append(list, t)
 	}
 	return list

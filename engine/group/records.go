@@ -2,7 +2,6 @@ package group
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -10,9 +9,6 @@ import (
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 )
-
-// ErrUnreadable says that bytes are no key or value that this package can read.
-var ErrUnreadable = errors.New("unreadable record")
 
 // The record types of __consumer_offsets that this package writes and reads, with those in consumer_records.go. Each key
 // begins with its type, each value with a version of its own.
@@ -169,37 +165,38 @@ func orEmpty(text *string) string {
 }
 
 // DecodeKey decodes a key. Of a type that this package does not know, only Type is given. The error is
-// ErrUnreadable with what is wrong.
+// coordinator.ErrUnreadable with what is wrong.
 func DecodeKey(key []byte) (Key, error) {
-	d := dissector{bytes: key}
-	return d.key(), d.finish()
+	d := dissector{coordinator.NewDissector(key, false)}
+	k := d.key()
+	_, err := d.Finish()
+	return k, err
 }
 
 // DecodeValue decodes the value of a record with that key; nil gives a Tombstone. Of a key of a type that this
-// package does not know, and of a value of a version that it does not know, the error is ErrUnreadable. Byte
+// package does not know, and of a value of a version that it does not know, the error is coordinator.ErrUnreadable. Byte
 // slices of the answer are shared with value.
 func DecodeValue(key Key, value []byte) (Value, error) {
 	if value == nil {
 		return Tombstone{key}, nil
 	}
-	d := dissector{bytes: value}
+	d := dissector{coordinator.NewDissector(value, false)}
 	v := d.value(key)
-	return v, d.finish()
+	_, err := d.Finish()
+	return v, err
 }
 
 // KeyAnatomy takes a key apart: every byte lies in exactly one field. Where the bytes cannot be decoded, the rest is
 // one field, "unreadable", and the error is that of DecodeKey.
 func KeyAnatomy(key []byte) ([]record.Field, error) {
-	d := dissector{bytes: key, keep: true}
+	d := dissector{coordinator.NewDissector(key, true)}
 	d.key()
-	err := d.finish()
-	return d.fields, err
+	return d.Finish()
 }
 
 // ValueAnatomy takes the value of a record with that key apart, as KeyAnatomy does.
 func ValueAnatomy(key Key, value []byte) ([]record.Field, error) {
-	d := dissector{bytes: value, keep: true}
+	d := dissector{coordinator.NewDissector(value, true)}
 	d.value(key)
-	err := d.finish()
-	return d.fields, err
+	return d.Finish()
 }

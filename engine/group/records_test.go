@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 )
@@ -83,7 +84,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: no value is read as %+v, %v", v.name, value, err)
 		}
 		for n := range valueBytes {
-			if _, err := DecodeValue(key, valueBytes[:n:n]); !errors.Is(err, ErrUnreadable) {
+			if _, err := DecodeValue(key, valueBytes[:n:n]); !errors.Is(err, coordinator.ErrUnreadable) {
 				t.Errorf("%s: %d bytes of it: %v", v.name, n, err)
 			}
 		}
@@ -97,16 +98,16 @@ func TestUnreadable(t *testing.T) {
 	if err != nil || key != (Key{Type: 10}) {
 		t.Errorf("%+v, %v", key, err)
 	}
-	if _, err := DecodeValue(key, []byte{0, 0}); !errors.Is(err, ErrUnreadable) {
+	if _, err := DecodeValue(key, []byte{0, 0}); !errors.Is(err, coordinator.ErrUnreadable) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "00", "0001", "0002 0002 67", "0002 ffff", "0002 000167 00"} {
-		if _, err := DecodeKey(unhex(t, bad)); !errors.Is(err, ErrUnreadable) {
+		if _, err := DecodeKey(unhex(t, bad)); !errors.Is(err, coordinator.ErrUnreadable) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 	for _, bad := range []string{"0005", "ffff", "0003 ffff", "0004 000000000000002a 00000005 00 0000018bcfe56800 00", "0004 000000000000002a 00000005 01 0000018bcfe56800 02 00 00 00 00"} {
-		if _, err := DecodeValue(Key{Type: TypeOffsetCommit}, unhex(t, bad)); !errors.Is(err, ErrUnreadable) {
+		if _, err := DecodeValue(Key{Type: TypeOffsetCommit}, unhex(t, bad)); !errors.Is(err, coordinator.ErrUnreadable) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -193,7 +194,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%v, but %v", err, sameErr)
 		}
 		if err != nil {
-			if !errors.Is(err, ErrUnreadable) {
+			if !errors.Is(err, coordinator.ErrUnreadable) {
 				t.Fatal(err)
 			}
 			return

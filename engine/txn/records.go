@@ -2,15 +2,11 @@ package txn
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 )
-
-// ErrUnreadable says that bytes are no key or value that this package can read.
-var ErrUnreadable = errors.New("unreadable record")
 
 // TypeTransactionLog is the only type of record in __transaction_state; each key begins with its type.
 //
@@ -153,35 +149,35 @@ func encodeKey(id string) []byte {
 }
 
 // DecodeKey gives the transactional id of a key. Of a key of a type that this package does not know the error is
-// ErrUnreadable.
+// coordinator.ErrUnreadable.
 func DecodeKey(key []byte) (transactionalID string, err error) {
-	d := dissector{bytes: key}
+	d := dissector{coordinator.NewDissector(key, false)}
 	id := d.key()
-	return id, d.finish()
+	_, err = d.Finish()
+	return id, err
 }
 
 // DecodeValue decodes the value of a record with that transactional id. Of null, and of a value of a version or in a state
-// that this package does not know, the error is ErrUnreadable.
+// that this package does not know, the error is coordinator.ErrUnreadable.
 func DecodeValue(transactionalID string, value []byte) (Value, error) {
-	d := dissector{bytes: value}
+	d := dissector{coordinator.NewDissector(value, false)}
 	v := d.value()
 	v.TransactionalID = transactionalID
-	return v, d.finish()
+	_, err := d.Finish()
+	return v, err
 }
 
 // KeyAnatomy takes a key apart: every byte lies in exactly one field. Where the bytes cannot be decoded, the rest is
 // one field, "unreadable", and the error is that of DecodeKey.
 func KeyAnatomy(key []byte) ([]record.Field, error) {
-	d := dissector{bytes: key, keep: true}
+	d := dissector{coordinator.NewDissector(key, true)}
 	d.key()
-	err := d.finish()
-	return d.fields, err
+	return d.Finish()
 }
 
 // ValueAnatomy takes a value apart, as KeyAnatomy does.
 func ValueAnatomy(value []byte) ([]record.Field, error) {
-	d := dissector{bytes: value, keep: true}
+	d := dissector{coordinator.NewDissector(value, true)}
 	d.value()
-	err := d.finish()
-	return d.fields, err
+	return d.Finish()
 }

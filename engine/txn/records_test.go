@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"loglab/engine/coordinator"
 	"loglab/engine/kafka"
 	"loglab/engine/prng"
 	"loglab/engine/record"
@@ -177,12 +178,12 @@ func TestUnreadable(t *testing.T) {
 		"client version -1": append(slices.Clone(good[:len(good)-2]), 0xff, 0xff),
 		"tags out of step":  slices.Concat(good[:len(good)-5], []byte{2, 2, 2, 0, 2, 2, 2, 0, 2}),
 	} {
-		if v, err := DecodeValue("t1", value); !errors.Is(err, ErrUnreadable) {
+		if v, err := DecodeValue("t1", value); !errors.Is(err, coordinator.ErrUnreadable) {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
 	for name, key := range map[string][]byte{"type 1": unhex(t, "0001 0002 7431"), "cut": unhex(t, "0000 0002 74"), "null": nil, "too long": unhex(t, "0000 0002 7431 00")} {
-		if id, err := DecodeKey(key); !errors.Is(err, ErrUnreadable) {
+		if id, err := DecodeKey(key); !errors.Is(err, coordinator.ErrUnreadable) {
 			t.Errorf("key %s: %q, %v", name, id, err)
 		}
 	}
@@ -257,7 +258,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		v, err := DecodeValue(id, value)
 		if err != nil {
-			if !errors.Is(err, ErrUnreadable) {
+			if !errors.Is(err, coordinator.ErrUnreadable) {
 				t.Fatal(err)
 			}
 			return
