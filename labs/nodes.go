@@ -119,3 +119,35 @@ func nextMessages(n int) string {
 	}
 	return fmt.Sprintf("the next %d messages", n)
 }
+
+// BrokerName names a broker's node: "b1".
+func BrokerName(id kafka.BrokerID) string { return fmt.Sprintf("b%d", id) }
+
+// BrokerNames names brokers: "b1, b2".
+func BrokerNames(ids []kafka.BrokerID) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = BrokerName(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Nodes lists all nodes that have links.
+func Nodes(v engine.View) (list []kafka.NodeID) {
+	for _, b := range v.Brokers {
+		list = append(list, b.Node)
+	}
+	list = append(list, v.Controller.Node)
+	for _, p := range v.Producers {
+		list = append(list, p.ID)
+	}
+	for _, g := range v.Groups {
+		for _, m := range g.Members {
+			list = append(list, kafka.NodeID(m.ID))
+		}
+	}
+	return list
+}

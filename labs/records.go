@@ -60,3 +60,15 @@ func SegmentsOf(r engine.ReplicaView) []storage.Segment {
 	}
 	return nil
 }
+
+// HoleText says in short which offsets from next up to an offset have no record; empty: all have.
+func HoleText(next, offset kafka.Offset) string {
+	switch n := offset - next; {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return "·"
+	default:
+		return fmt.Sprintf("·%d·", n)
+	}
+}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -94,19 +95,8 @@ func (l *layout) crashActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
 	add("do-crash-"+id, "now", command.Crash{Node: n}, true)
 	for _, point := range l.crashPoints() {
-		add(fmt.Sprintf("do-crash-%s-%s", id, dashed(string(point))), string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
+		add(fmt.Sprintf("do-crash-%s-%s", id, strings.ReplaceAll(string(point), " ", "-")), string(point), command.Crash{Node: n, At: command.CrashPoint{When: point}}, true)
 	}
-}
-
-// dashed makes a word of several.
-func dashed(text string) string {
-	b := []byte(text)
-	for i := range b {
-		if b[i] == ' ' {
-			b[i] = '-'
-		}
-	}
-	return string(b)
 }
 
 // crashPoints are the points of the application's loop as it is set up, in order.
@@ -176,23 +166,6 @@ func (l *layout) forms() []view.Form {
 		labs.CommandForm(l.Address, "produce", "Produce an order", "Produce", labs.Choose("produce-who", "Producer", who...),
 			view.Field{ID: "produce-key", Name: "do", Label: "Key", Kind: view.Line, Value: entities[0], Help: "with spaces in double quotes"},
 			view.Field{ID: "produce-value", Name: "do", Label: "Value", Kind: view.Line, Value: "paid"}),
-		labs.LinkForm(l.Address, l.nodes()),
+		labs.LinkForm(l.Address, labs.Nodes(l.View)),
 	}
-}
-
-// nodes lists all nodes that have links.
-func (l *layout) nodes() []kafka.NodeID {
-	var list []kafka.NodeID
-	for _, b := range l.View.Brokers {
-		list = append(list, b.Node)
-	}
-	for _, p := range l.View.Producers {
-		list = append(list, p.ID)
-	}
-	for _, g := range l.View.Groups {
-		for _, m := range g.Members {
-			list = append(list, kafka.NodeID(m.ID))
-		}
-	}
-	return list
 }
