@@ -90,11 +90,18 @@ func (e *AddressError) Error() string {
 
 // refuse makes an AddressError; found is quoted and shortened.
 func refuse(param, found, allowed string) *AddressError {
-	const most = 80
-	if len(found) > most {
-		found = strings.ToValidUTF8(found[:most], "") + "…"
+	return &AddressError{Param: param, Found: strconv.Quote(Shortened(found)), Allowed: allowed}
+}
+
+// maxShown is how many bytes of what a reader asked for a message repeats.
+const maxShown = 80
+
+// Shortened gives as much of a reader's text as a message repeats.
+func Shortened(text string) string {
+	if len(text) <= maxShown {
+		return text
 	}
-	return &AddressError{Param: param, Found: strconv.Quote(found), Allowed: allowed}
+	return strings.ToValidUTF8(text[:maxShown], "") + "…"
 }
 
 // Refuse makes an AddressError of a page that is no lab; found is quoted and shortened.

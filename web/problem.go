@@ -184,15 +184,8 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// maxShown is how many bytes of what a reader asked for an error page repeats.
-const maxShown = 80
-
-func shown(text string) string {
-	if len(text) > maxShown {
-		text = text[:maxShown] + "…"
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
+// shown gives as much of a reader's text as an error page repeats.
+func shown(text string) string { return strings.ToValidUTF8(labs.Shortened(text), "\uFFFD") }
 
 func notFound(http.ResponseWriter, *http.Request) error {
 	return problem{page.Problem{Status: http.StatusNotFound, Title: "There is no such page", Text: "Perhaps the address was cut off when it was copied."}}

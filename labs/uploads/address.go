@@ -252,9 +252,5 @@ func place(p Part) int {
 
 // refuse is an error in an address.
 func refuse(param, found, allowed string, args ...any) error {
-	const most = 80
-	if len(found) > most {
-		found = strings.ToValidUTF8(found[:most], "") + "…"
-	}
-	return &labs.AddressError{Param: param, Found: found, Allowed: fmt.Sprintf(allowed, args...)}
+	return &labs.AddressError{Param: param, Found: labs.Shortened(found), Allowed: fmt.Sprintf(allowed, args...)}
 }
