@@ -254,18 +254,23 @@ func letters(r *rand.Rand, n int) string {
 	return string(text)
 }
 
-// 1,000 malformed addresses and more, under every path a lab has: each is refused, and the answer names the
-// field and what is allowed.
+// 1,000 malformed addresses and more, some of each kind under every path a lab has and the others under one of them in turn:
+// each is refused, and the answer names the field and what is allowed.
 func TestMalformedAddressesAreRefused(t *testing.T) {
 	s := newSite(t)
-	const ofEachKind = 40
+	const ofEachKind, everywhere = 40, 4
 	for i, k := range malformedKinds {
 		t.Run(k.kind, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
-			for range ofEachKind {
+			for n := range ofEachKind {
 				m := k.make(r)
 				name := cmp.Or(m.name, m.lab, "partitions")
-				for _, prefix := range labPrefixes {
+				prefixes := labPrefixes
+				if n >= everywhere {
+					at := n % len(prefixes)
+					prefixes = prefixes[at : at+1]
+				}
+				for _, prefix := range prefixes {
 					if strings.HasPrefix(prefix, "/disk/") && m.name == "" && m.runs || m.runs && prefix == "/file/lab/" {
 						continue // a file of a run is not the run
 					}
