@@ -35,9 +35,9 @@ type State struct {
 	Member    func(name string) (Member, error)      `json:"-" expr:"member"`
 	Producer  func(name string) (Producer, error)    `json:"-" expr:"producer"`
 	TxnOf     func(name string) (Transaction, error) `json:"-" expr:"transaction"`
-	// Records gives the records of a partition as its leader has them.
+	// Records gives the records of a partition as its leader has them; the error says that it has more than maxRecords.
 	Records func(partition string) ([]Record, error) `json:"-" expr:"records"`
-	// Events counts what the journal holds of a kind whose line has a text in it.
+	// Events counts what the journal holds of a kind whose line has a text in it; maxCounts different counts at most.
 	Events func(kind, text string) (int, error) `json:"-" expr:"events"`
 }
 
