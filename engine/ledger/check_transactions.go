@@ -312,7 +312,8 @@ func (k *Checker) checkTold(t *transactionSeen, node kafka.NodeID, body journal.
 }
 
 // checkAppended looks at what a leader or a coordinator has appended. What is not there any more was cut off in the same
-// tick, or cleaned; of the last batch of a producer cleaning leaves one without records.
+// tick, and another leader's may stand in its place, or cleaned; of the last batch of a producer cleaning leaves one without
+// records.
 func (k *Checker) checkAppended(o *Observation, node kafka.NodeID, body journal.BatchAppended) {
 	id, _ := k.brokerOf(node)
 	p := k.partitions[body.TopicPartition]
@@ -324,7 +325,7 @@ func (k *Checker) checkAppended(o *Observation, node kafka.NodeID, body journal.
 		return
 	}
 	at := r.find(body.BaseOffset)
-	if at == len(r.batches) || r.batches[at].base != body.BaseOffset || r.batches[at].records == 0 {
+	if at == len(r.batches) || r.batches[at].base != body.BaseOffset || r.batches[at].records == 0 || !p.ledIn(r.batches[at].leaderEpoch(), id) {
 		p.unseen, p.hasUnseen = k.tick, true
 		return
 	}

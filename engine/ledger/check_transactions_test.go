@@ -238,3 +238,32 @@ func TestUnsureAfterACoordinatorWithLess(t *testing.T) {
 		}
 	}
 }
+
+// What a deposed leader has appended may be cut off before it is looked at, and what its successor wrote stand in its place.
+func TestAnotherLeadersBatchIsNotTheOneAppended(t *testing.T) {
+	for leader, wrong := range map[kafka.BrokerID]int{1: 1, 2: 0} {
+		l := newTxnLog(t)
+		l.ends(1, 1, record.Commit) // of a producer id that no coordinator knows
+		l.look()
+		l.k.leads(l.k.of(orders0), 0, leader, "test")
+		l.k.checkAppended(&Observation{}, "b1", journal.BatchAppended{TopicPartition: orders0})
+		if len(l.k.out) != wrong {
+			t.Errorf("broker 1 has appended a batch, and broker %d led in its epoch: %v", leader, l.k.out)
+		}
+	}
+}
+
+// An eligible replica may have decided otherwise in the past.
+func TestUnsureAfterAnEligibleReplica(t *testing.T) {
+	states := kafka.TopicPartition{Topic: txn.Topic, Partition: 46}
+	for _, tc := range []struct {
+		isr, elr []kafka.BrokerID
+		unsure   bool
+	}{{[]kafka.BrokerID{3}, nil, false}, {nil, []kafka.BrokerID{3}, true}} {
+		k := Checker{partitions: map[kafka.TopicPartition]*partitionSeen{}, brokers: map[kafka.BrokerID]*brokerSeen{}}
+		k.takeElection(&Observation{}, journal.LeaderElected{TopicPartition: states, To: 3, ISRBefore: tc.isr, ELRBefore: tc.elr})
+		if k.Unsure(states) != tc.unsure {
+			t.Errorf("in-sync replicas %d, eligible %d, elected 3: unsure %t", tc.isr, tc.elr, k.Unsure(states))
+		}
+	}
+}

@@ -77,8 +77,8 @@ type partitionSeen struct {
 	hasUnseen            bool
 	lost                 bool // something that was committed is not there any more, and the run excuses it
 	// loaded is the log end offset up to which any coordinator of transactions has loaded its log, retold says that a later
-	// one found less there. In Kafka too a coordinator loads its log up to the end and acts on a decision that is not
-	// committed, which the next leader can lack, in sync or eligible.
+	// one found less there, or was eligible and not in sync, so that it may find something else. In Kafka too a coordinator
+	// loads its log up to the end and acts on a decision that is not committed, which the next leader can lack.
 	loaded kafka.Offset
 	retold bool
 	// emptied is when a broker lost data that was elected since, alone in sync; valid if hasEmptied. Whoever has joined it
@@ -264,7 +264,11 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	if b := k.brokers[e.To]; len(e.ISR) == 1 && b != nil && b.hasLost {
 		p.emptied, p.hasEmptied = b.lost, true
 	}
-	if slices.Contains(e.ISRBefore, e.To) || slices.Contains(e.ELRBefore, e.To) {
+	if slices.Contains(e.ISRBefore, e.To) {
+		return
+	}
+	if slices.Contains(e.ELRBefore, e.To) {
+		p.retold = p.retold || e.TopicPartition.Topic == txn.Topic
 		return
 	}
 	p.unclean, p.isUnclean, p.disturbed = e.LeaderEpoch, true, true
@@ -287,6 +291,12 @@ func (k *Checker) leads(p *partitionSeen, epoch kafka.LeaderEpoch, id kafka.Brok
 		return
 	}
 	p.leaders[epoch] = id
+}
+
+// ledIn says whether a broker led in an epoch, as far as is known.
+func (p *partitionSeen) ledIn(epoch kafka.LeaderEpoch, id kafka.BrokerID) bool {
+	leader, known := p.leaders[epoch]
+	return !known || leader == id
 }
 
 // checkPositions compares the consumers with the high watermarks. A place that was chosen by seek or by a commit may lie
