@@ -492,7 +492,8 @@ func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 }
 
 // checkStable looks at a replica's last stable offset. A broker does not know any more which transactions count as over only
-// because their markers lay below its high watermark once, or because it has started since: as in Kafka.
+// because their markers lay below its high watermark once, or because it has started since; and one whose log was cut behind
+// its new start takes a transaction for one that begins with its first record that is left: as in Kafka.
 func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, now *ReplicaState) {
 	if !was.open || k.brokers[id].started {
 		was.settled = now.LogEndOffset
@@ -503,7 +504,10 @@ func (k *Checker) checkStable(p *partitionSeen, id kafka.BrokerID, was *replicaS
 		least = min(least, max(first, now.LogStartOffset))
 	}
 	if first, open := was.firstOpen(was.settled, p.start); open {
-		most = min(most, max(first, now.LogStartOffset))
+		if first < now.LogStartOffset {
+			first = was.firstLeft(was.settled, p.start, now.LogStartOffset)
+		}
+		most = min(most, first)
 	}
 	p.stable = max(p.stable, now.LastStableOffset)
 	if stable := now.LastStableOffset; stable > most || stable < least && p.start == 0 && stable >= p.cleaned {

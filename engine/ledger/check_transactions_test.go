@@ -103,6 +103,11 @@ func TestSpans(t *testing.T) {
 	if first, open := l.look().firstOpen(5, 0); first != 0 || !open {
 		t.Errorf("with the marker above the high watermark the first that is open begins at %d (%t)", first, open)
 	}
+	for start, want := range map[kafka.Offset]kafka.Offset{0: 0, 1: 1, 2: 3, 4: 7, 8: 8} {
+		if left := l.look().firstLeft(5, 0, start); left != want {
+			t.Errorf("of what is open below offset 5 the first record left from %d on is at %d, want %d", start, left, want)
+		}
+	}
 	if _, err := l.log.TruncateTo(5); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,7 @@ func TestSpans(t *testing.T) {
 	if _, err := l.log.TruncateTo(3); err != nil {
 		t.Fatal(err)
 	}
-	is("1 0..2→open, 2 2..2→open")
+	is("1 0..1→open, 2 2..2→open")
 	if len(l.k.out) > 0 {
 		t.Errorf("%v", l.k.out)
 	}

@@ -12,7 +12,7 @@ import (
 // span is what a log has of one transaction: from its first record to the marker that ends it.
 type span struct {
 	producer    kafka.ProducerID
-	first, last kafka.Offset // of its records, inclusive; where a log was cut off its end may be the last
+	first, last kafka.Offset // of its records, inclusive
 	marker      kafka.Offset // kafka.NoOffset: it is open
 	commit      bool
 }
@@ -66,17 +66,26 @@ func (r *replicaSeen) noteSpan(next *batchSeen) {
 	}
 }
 
-// forgetSpans drops what the log has of transactions from an offset on.
+// forgetSpans drops what the log has of transactions from an offset on, whose batches are dropped already.
 func (r *replicaSeen) forgetSpans(from kafka.Offset) {
 	r.spans = r.spans[:sort.Search(len(r.spans), func(i int) bool { return r.spans[i].first >= from })]
 	clear(r.unended)
 	for i := range r.spans {
 		s := &r.spans[i]
-		if s.last = min(s.last, from-1); s.marker >= from {
+		if s.last >= from {
+			s.last = s.first
+		}
+		if s.marker >= from {
 			s.marker = kafka.NoOffset
 		}
 		if s.marker == kafka.NoOffset {
 			r.unended[s.producer] = i
+		}
+	}
+	for i := range r.batches {
+		if b := &r.batches[i]; b.span != noSpan && !b.isMarker {
+			s := &r.spans[b.span]
+			s.last = max(s.last, b.last)
 		}
 	}
 }
@@ -89,6 +98,17 @@ func (r *replicaSeen) firstOpen(highWatermark, start kafka.Offset) (first kafka.
 		return 0, false
 	}
 	return r.spans[at].first, true
+}
+
+// firstLeft gives where the transactions that firstOpen means begin in a log that starts at an offset: with the first of their
+// records that is left, or if none is with the log.
+func (r *replicaSeen) firstLeft(highWatermark, start, logStart kafka.Offset) kafka.Offset {
+	for i := r.find(logStart); i < len(r.batches); i++ {
+		if b := &r.batches[i]; b.span != noSpan && !b.isMarker && r.spans[b.span].last >= start && r.spans[b.span].openAt(highWatermark) {
+			return max(b.base, logStart)
+		}
+	}
+	return logStart
 }
 
 // isGiven says whether an application that reads committed records is given the records of a batch; noData: no application
