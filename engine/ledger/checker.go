@@ -263,6 +263,8 @@ func (k *Checker) takeElection(o *Observation, e journal.LeaderElected) {
 	p := k.of(e.TopicPartition)
 	if b := k.brokers[e.To]; len(e.ISR) == 1 && b != nil && b.hasLost {
 		p.emptied, p.hasEmptied = b.lost, true
+		// It was the last in sync when it went, and comes back without what it lost.
+		p.lost = p.lost || e.From == metadata.NoLeader && slices.Equal(e.ISRBefore, e.ISR)
 	}
 	if slices.Contains(e.ISRBefore, e.To) {
 		return
