@@ -21,21 +21,21 @@ func (l Log) groupRecord(in *view.Inspector, at Location) {
 	}
 	in.AddFact("Key", "%s", keyWords(key))
 	in.AddFact("Value", "%s", valueWords(key, r.Value))
-	l.keptRecord(in, at)
+	keyFields, _ := group.KeyAnatomy(r.Key)
+	valueFields, _ := group.ValueAnatomy(key, r.Value)
+	l.keptRecord(in, at, keyFields, valueFields)
 	in.Links = append(in.Links, labs.Open(l.Address, "open-group", "group "+key.Group, labs.Target{Kind: labs.GroupTarget, Node: kafka.NodeID(key.Group)}))
-	fields, _ := group.KeyAnatomy(r.Key)
-	in.Anatomies = append(in.Anatomies, anatomyOf("key", "The key’s bytes", fields))
-	if r.Value != nil {
-		fields, _ = group.ValueAnatomy(key, r.Value)
-		in.Anatomies = append(in.Anatomies, anatomyOf("value", "The value’s bytes", fields))
-	}
 }
 
-// keptRecord adds what holds of every record that a coordinator has written.
-func (l Log) keptRecord(in *view.Inspector, at Location) {
+// keptRecord adds what holds of every record that a coordinator has written, and its bytes.
+func (l Log) keptRecord(in *view.Inspector, at Location, key, value []record.Field) {
 	in.AddFact("Kept", "compaction keeps the last record of each key, so the log always ends with what holds")
 	in.Links = append(in.Links, l.open("open-batch", "its batch", labs.BatchTarget, at.Record.Offset))
 	in.Chain = l.appendChain(at)
+	in.Anatomies = append(in.Anatomies, anatomyOf("key", "The key’s bytes", key))
+	if at.Record.Value != nil {
+		in.Anatomies = append(in.Anatomies, anatomyOf("value", "The value’s bytes", value))
+	}
 }
 
 // anatomyOf takes bytes apart that stand by themselves.

@@ -89,7 +89,7 @@ func (f Frame) internalPartition(in *view.Inspector, tp kafka.TopicPartition) bo
 	in.AddFact("Log", "from %d, exclusive of its end %d", log.LogStartOffset, log.LogEndOffset)
 	in.AddFact("High watermark", "%d: what lies below it is on every in-sync replica", log.HighWatermark)
 	if tp.Topic == kafka.TransactionsTopic {
-		in.Tables = append(in.Tables, log.TransactionRecords())
+		in.Tables = append(in.Tables, log.transactionRecords())
 	} else {
 		in.Tables = append(in.Tables, log.GroupRecords())
 	}

@@ -20,13 +20,9 @@ func (l Log) transactionRecord(in *view.Inspector, at Location) {
 	}
 	in.AddFact("Key", "type %d, transactional.id %s", txn.TypeTransactionLog, id)
 	in.AddFact("Value", "%s", transactionWords(id, r.Value))
-	l.keptRecord(in, at)
-	fields, _ := txn.KeyAnatomy(r.Key)
-	in.Anatomies = append(in.Anatomies, anatomyOf("key", "The key’s bytes", fields))
-	if r.Value != nil {
-		fields, _ = txn.ValueAnatomy(r.Value)
-		in.Anatomies = append(in.Anatomies, anatomyOf("value", "The value’s bytes", fields))
-	}
+	keyFields, _ := txn.KeyAnatomy(r.Key)
+	valueFields, _ := txn.ValueAnatomy(r.Value)
+	l.keptRecord(in, at, keyFields, valueFields)
 }
 
 // transactionWords says what a value of __transaction_state says.
@@ -56,8 +52,8 @@ func partitionNames(list []kafka.TopicPartition) string {
 	return strings.Join(names, ", ")
 }
 
-// TransactionRecords lists the last records of a partition of __transaction_state, each of which can be opened.
-func (l Log) TransactionRecords() view.Table {
+// transactionRecords lists the last records of a partition of __transaction_state, each of which can be opened.
+func (l Log) transactionRecords() view.Table {
 	return l.lastRecords("transaction-records", func(r labs.StoredRecord) (key, value string, ok bool) {
 		id, err := txn.DecodeKey(r.Key)
 		return id, transactionWords(id, r.Value), err == nil
@@ -67,7 +63,10 @@ func (l Log) TransactionRecords() view.Table {
 // OpenTransactions adds a link to the log that keeps a transactional.id, once there is one.
 func (f Frame) OpenTransactions(in *view.Inspector, id string) {
 	for _, t := range f.View.Transactions {
-		if _, ok := f.LogOf(t.Partition); ok && t.TransactionalID == id {
+		if t.TransactionalID != id {
+			continue
+		}
+		if _, ok := f.LogOf(t.Partition); ok {
 			in.Links = append(in.Links, labs.Open(f.Address, "open-transactions", t.Partition.String()+", which keeps its transactions", labs.Target{Kind: labs.PartitionTarget, Partition: t.Partition}))
 		}
 	}

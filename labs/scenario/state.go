@@ -233,27 +233,30 @@ func stateOf(a labs.Address, c *engine.Cluster) (*State, error) {
 	}
 	s.Member = finder("member", members, func(m Member) string { return m.ID })
 	records := map[string][]Record{}
-	s.Records = func(name string) (list []Record, err error) {
-		list, known := records[name]
-		if !known {
-			list, err = recordsOf(&view, name)
+	s.Records = func(name string) ([]Record, error) {
+		if list, known := records[name]; known {
+			return list, nil
+		}
+		list, err := recordsOf(&view, name)
+		if err == nil {
 			records[name] = list
 		}
 		return list, err
 	}
 	type question struct{ kind, text string }
 	counts := map[question]int{}
-	s.Events = func(kind, text string) (n int, err error) {
+	s.Events = func(kind, text string) (int, error) {
 		asked := question{kind, text}
-		n, known := counts[asked]
-		if known {
+		if n, known := counts[asked]; known {
 			return n, nil
 		}
 		if len(counts) == maxCounts {
 			return 0, fmt.Errorf("events are counted in more than %d ways at one tick: at most so many are allowed", maxCounts)
 		}
-		n, err = eventsOf(c.Journal(), kind, text)
-		counts[asked] = n
+		n, err := eventsOf(c.Journal(), kind, text)
+		if err == nil {
+			counts[asked] = n
+		}
 		return n, err
 	}
 	return s, nil
