@@ -135,6 +135,15 @@ func BrokerNames(ids []kafka.BrokerID) string {
 	return strings.Join(names, ", ")
 }
 
+// PartitionNames names partitions, in their order.
+func PartitionNames(list []kafka.TopicPartition) []string {
+	var names []string
+	for _, tp := range list {
+		names = append(names, tp.String())
+	}
+	return names
+}
+
 // Nodes lists all nodes that have links.
 func Nodes(v engine.View) (list []kafka.NodeID) {
 	for _, b := range v.Brokers {

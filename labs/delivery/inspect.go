@@ -214,10 +214,7 @@ func (l *layout) inspectCoordinated(in *view.Inspector, node kafka.NodeID) {
 			continue
 		}
 		h := id.Held
-		var names []string
-		for _, tp := range h.Partitions {
-			names = append(names, tp.String())
-		}
+		names := labs.PartitionNames(h.Partitions)
 		since, ends := "–", "–"
 		if h.Start >= 0 && len(names) > 0 {
 			since = fmt.Sprintf("%s ms", kafka.Thousands(int64(h.Start-engine.StartTime)))

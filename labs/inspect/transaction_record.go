@@ -36,20 +36,12 @@ func transactionWords(id string, value []byte) string {
 	}
 	words := fmt.Sprintf("version %d: %s, producer id %d with epoch %d, timeout %s ms", v.Version, v.State, v.ProducerID, v.ProducerEpoch, kafka.Thousands(int64(v.Timeout)))
 	if len(v.Partitions) > 0 {
-		words += "; of " + partitionNames(v.Partitions)
+		words += "; of " + strings.Join(labs.PartitionNames(v.Partitions), ", ")
 	}
 	if v.Start >= 0 {
 		words += "; begun " + sinceStart(v.Start)
 	}
 	return words
-}
-
-func partitionNames(list []kafka.TopicPartition) string {
-	var names []string
-	for _, tp := range list {
-		names = append(names, tp.String())
-	}
-	return strings.Join(names, ", ")
 }
 
 // transactionRecords lists the last records of a partition of __transaction_state, each of which can be opened.

@@ -233,12 +233,8 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 		case held.State == group.PreparingRebalance:
 			waits = "has not joined again"
 		}
-		var owns []string
-		for _, tp := range m.Assignment {
-			owns = append(owns, tp.String())
-		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
-			{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(string(m.ID)), view.Plain(ends), view.Plain(waits), view.Plain(orNone(strings.Join(owns, ", "))),
+			{{Text: string(m.Host), At: labs.Target{Kind: labs.NodeTarget, Node: m.Host}.String()}}, view.Plain(string(m.ID)), view.Plain(ends), view.Plain(waits), view.Plain(orNone(strings.Join(labs.PartitionNames(m.Assignment), ", "))),
 		}})
 	}
 	if len(t.Rows) == 0 {

@@ -296,11 +296,7 @@ func (l *layout) inspectReconciliation(in *view.Inspector, m *group.MemberView) 
 
 // partitionsText lists partitions, of many only some.
 func partitionsText(list []kafka.TopicPartition) string {
-	var names []string
-	for _, tp := range list {
-		names = append(names, tp.String())
-	}
-	return orNone(listed(names))
+	return orNone(listed(labs.PartitionNames(list)))
 }
 
 // numberName names what a group's assignments are counted by.

@@ -172,11 +172,7 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 		if g.Held != nil {
 			t := view.Table{ID: "members", Caption: "Its members, as the coordinator has them", Head: []string{"Member", "Member id", "Owns"}}
 			for _, m := range g.Held.Members {
-				var owns []string
-				for _, tp := range m.Assignment {
-					owns = append(owns, tp.String())
-				}
-				t.Rows = append(t.Rows, inspect.Cells(string(m.Host), string(m.ID), orNone(strings.Join(owns, ", "))))
+				t.Rows = append(t.Rows, inspect.Cells(string(m.Host), string(m.ID), orNone(strings.Join(labs.PartitionNames(m.Assignment), ", "))))
 			}
 			in.Tables = append(in.Tables, t)
 		}
