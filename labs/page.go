@@ -200,14 +200,15 @@ func AddActionGroup(p *view.Page, name string) {
 // drops them, as acting in the past does, and a second control keeps them.
 func AddAction(p *view.Page, a Address, id, text string, cmd command.Command, warn bool) {
 	forked, kept := a.WithCommand(cmd, false), a.WithCommand(cmd, true)
-	links := &p.Actions.Links
+	links, whole := &p.Actions.Links, text // of a group's control, the group says whom it is about
 	if n := len(p.Actions.Groups); n > 0 {
-		links = &p.Actions.Groups[n-1].Links
+		g := &p.Actions.Groups[n-1]
+		links, whole = &g.Links, g.Name+": "+text
 	}
 	*links = append(*links, view.Link{ID: id, Text: text, Href: forked.String(), Go: "push", Warn: warn})
 	if later := len(kept.Do) - len(forked.Do); later > 0 {
 		p.Actions.KeepTitle = fmt.Sprintf("These drop %s stamped later. The same, keeping what is later:", kafka.Count(later, "command"))
-		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: text, Label: text + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})
+		p.Actions.Keep = append(p.Actions.Keep, view.Link{ID: id + "-keep", Text: whole, Label: whole + ", keeping later commands", Href: kept.String(), Go: "push", Warn: warn})
 	}
 }
 

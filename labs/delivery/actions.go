@@ -18,7 +18,8 @@ func (l *layout) actions(p *view.Page) {
 	}
 	for i := range l.View.Producers {
 		labs.AddActionGroup(p, string(l.View.Producers[i].ID))
-		l.producerActions(add, &l.View.Producers[i])
+		next := command.Produce{Producer: l.View.Producers[i].ID, Key: entities[l.View.Producers[i].Produced%len(entities)], Default: true}
+		labs.ProducerActions(add, &l.View.Producers[i], next, l.Address.Values.Int("rate") > 0)
 	}
 	if crashable := false; l.app != nil {
 		for i := range l.app.Members {
@@ -34,7 +35,7 @@ func (l *layout) actions(p *view.Page) {
 	}
 	for _, b := range l.View.Brokers {
 		labs.AddActionGroup(p, string(b.Node))
-		brokerActions(add, b)
+		labs.BrokerActions(add, b)
 	}
 	labs.AddActionGroup(p, "Lose the next")
 	l.lossActions(add)
@@ -44,44 +45,10 @@ func (l *layout) actions(p *view.Page) {
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
-// producerActions are the commands for a producer in its state.
-func (l *layout) producerActions(add labs.Adder, p *engine.ProducerView) {
-	id := string(p.ID)
-	switch {
-	case !p.Alive:
-		add("do-start-"+id, "Start", command.Start{Node: p.ID}, false)
-		return
-	case p.Paused:
-		add("do-resume-"+id, "Resume", command.Resume{Node: p.ID}, false)
-		add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
-		return
-	}
-	t := p.Producer.Transaction
-	byHand := l.Address.Values.Int("rate") == 0 || !p.Sending
-	if t == nil && p.Producer.Known > 0 || t != nil && string(t.State) == labs.InTransaction {
-		add("do-produce-"+id, "Produce", command.Produce{Producer: p.ID, Key: entities[p.Produced%len(entities)], Default: true}, false)
-	}
-	labs.TransactionActions(add, p, byHand)
-	if l.Address.Values.Int("rate") > 0 {
-		if p.Sending {
-			add("do-stop-sending-"+id, "Stop its application", command.StopSending{Producer: p.ID}, false)
-		} else {
-			add("do-start-sending-"+id, "Start its application", command.StartSending{Producer: p.ID}, false)
-		}
-	}
-	add("do-pause-"+id, "Pause", command.Pause{Node: p.ID}, true)
-	add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
-}
-
 // memberActions are the commands for an instance of the application in its state.
 func memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
-	switch {
-	case !m.Alive:
-		add("do-start-"+id, "Restart", command.Start{Node: n}, false)
-		return
-	case m.Paused:
-		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
+	if !labs.ReviveActions(add, n, m.Alive, m.Paused) {
 		return
 	}
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
@@ -109,20 +76,6 @@ func (l *layout) crashPoints() []command.CrashWhen {
 		}
 	}
 	return append(list, command.BeforeCommit, command.AfterCommit)
-}
-
-func brokerActions(add labs.Adder, b engine.BrokerView) {
-	id := string(b.Node)
-	if !b.Up() {
-		add("do-start-"+id, "Start", command.Start{Node: b.Node}, false)
-		return
-	}
-	add("do-kill-"+id, "Kill", command.Kill{Node: b.Node}, true)
-	if b.Paused {
-		add("do-resume-"+id, "Resume", command.Resume{Node: b.Node}, false)
-	} else {
-		add("do-pause-"+id, "Pause", command.Pause{Node: b.Node}, true)
-	}
 }
 
 // lossActions lose the next request to the leader of what the first producer or instance writes, or the next answer from

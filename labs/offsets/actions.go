@@ -1,9 +1,8 @@
 package offsets
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -23,7 +22,8 @@ func (l *layout) actions(p *view.Page) {
 	add := func(id, text string, cmd command.Command, warn bool) {
 		labs.AddAction(p, l.Address, id, text, cmd, warn)
 	}
-	l.producerActions(add)
+	labs.AddActionGroup(p, "p0")
+	labs.ProducerActions(add, &l.View.Producers[0], command.Produce{Producer: "p0", Key: keyName(0), Default: true}, l.Address.Values.Int("rate") > 0)
 	left := buttonsFor
 	for _, g := range l.groups {
 		labs.AddActionGroup(p, "Group "+g.ID)
@@ -44,39 +44,20 @@ func (l *layout) actions(p *view.Page) {
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
-// producerActions are the commands for the producer.
-func (l *layout) producerActions(add labs.Adder) {
-	if p := l.View.Producers[0]; p.Alive && !p.Paused {
-		add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Key: keyName(0), Default: true}, false)
-		if l.Address.Values.Int("rate") > 0 {
-			if p.Sending {
-				add("do-stop-sending", "Stop producing", command.StopSending{Producer: p.ID}, false)
-			} else {
-				add("do-start-sending", "Go on producing", command.StartSending{Producer: p.ID}, false)
-			}
-		}
-	}
-}
-
 // memberActions are the commands for one consumer in its state.
 func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
-	switch {
-	case !m.Alive:
-		add("do-start-"+id, "Restart", command.Start{Node: n}, false)
+	if !labs.ReviveActions(add, n, m.Alive, m.Paused) {
 		return
-	case m.Paused:
-		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
-		return
-	case m.Refuses != "": // it closes, or has ended and only its process is left
-		add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+	}
+	add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+	if m.Refuses != "" { // it closes, or has ended and only its process is left
 		return
 	}
 	if l.Address.Values.Int("process") == 0 && len(m.Queue) > 0 {
 		add("do-process-"+id, "Process 1", command.Process{Node: n, Count: 1}, false)
 	}
 	add("do-commit-"+id, "Commit", command.Commit{Node: n}, false)
-	add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
 	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
 	add("do-rebalance-"+id, "Rebalance", command.Rebalance{Node: n}, false)

@@ -62,15 +62,10 @@ func (l *layout) nextToJoin() (i int, ok bool) {
 }
 
 // memberActions are the commands for one member in its state.
-func (l *layout) memberActions(p *view.Page, add func(id, text string, cmd command.Command, warn bool), i int) {
+func (l *layout) memberActions(p *view.Page, add labs.Adder, i int) {
 	s, name := l.history.seats[i], memberName(i)
 	n := kafka.NodeID(name)
-	switch {
-	case !s.alive:
-		add("do-start-"+name, "Start", command.Start{Node: n}, false)
-		return
-	case s.paused:
-		add("do-resume-"+name, "Resume", command.Resume{Node: n}, false)
+	if !labs.ReviveActions(add, n, s.alive, s.paused) {
 		return
 	}
 	if s.failed || s.leaving == closes { // its process runs, and takes no orders

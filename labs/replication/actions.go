@@ -46,8 +46,8 @@ func (l *layout) actions(p *view.Page) {
 		labs.AddActionGroup(p, string(b.Node))
 		brokerActions(add, b)
 	}
-	labs.AddActionGroup(p, "Producer")
-	l.producerActions(add)
+	labs.AddActionGroup(p, "p0")
+	labs.ProducerActions(add, &l.View.Producers[0], command.Produce{Producer: "p0", Keyless: true, Default: true}, true)
 	labs.AddActionGroup(p, "Topic "+topic)
 	l.partitionActions(add)
 	labs.AddActionGroup(p, "Time")
@@ -57,49 +57,16 @@ func (l *layout) actions(p *view.Page) {
 
 // brokerActions are the commands for one broker in its state.
 func brokerActions(add labs.Adder, b engine.BrokerView) {
+	labs.BrokerActions(add, b)
 	id, n := string(b.Node), b.Node
-	if !up(b) {
-		add("do-start-"+id, "Start "+id, command.Start{Node: n}, false)
-		add("do-wipe-"+id, "Wipe "+id, command.Wipe{Node: n}, true)
-		return
+	add("do-wipe-"+id, "Wipe", command.Wipe{Node: n}, true)
+	switch {
+	case !b.Up():
+	case b.DiskDelay > 0:
+		add("do-fast-"+id, "Fast disk", command.SlowDisk{Node: n}, false)
+	default:
+		add("do-slow-"+id, "Slow disk", command.SlowDisk{Node: n, Delay: 500}, true)
 	}
-	add("do-kill-"+id, "Kill "+id, command.Kill{Node: n}, true)
-	add("do-power-"+id, "Power loss "+id, command.PowerLoss{Node: n}, true)
-	add("do-wipe-"+id, "Wipe "+id, command.Wipe{Node: n}, true)
-	if b.Paused {
-		add("do-resume-"+id, "Resume "+id, command.Resume{Node: n}, false)
-	} else {
-		add("do-pause-"+id, "Pause "+id, command.Pause{Node: n}, true)
-		if b.State != engine.BrokerShuttingDown {
-			add("do-stop-"+id, "Shut down "+id, command.ShutDown{Node: n}, false)
-		}
-	}
-	if b.DiskDelay > 0 {
-		add("do-fast-"+id, "Fast disk "+id, command.SlowDisk{Node: n}, false)
-	} else {
-		add("do-slow-"+id, "Slow disk "+id, command.SlowDisk{Node: n, Delay: 500}, true)
-	}
-}
-
-// producerActions are the commands for the producer in its state.
-func (l *layout) producerActions(add labs.Adder) {
-	p := l.View.Producers[0]
-	if !p.Alive {
-		add("do-start-p0", "Start p0", command.Start{Node: p.ID}, false)
-		return
-	}
-	if p.Paused {
-		add("do-resume-p0", "Resume p0", command.Resume{Node: p.ID}, false)
-	} else {
-		add("do-produce", "Produce a record", command.Produce{Producer: p.ID, Keyless: true, Default: true}, false)
-		if p.Sending {
-			add("do-stop-sending", "Stop p0’s application", command.StopSending{Producer: p.ID}, false)
-		} else {
-			add("do-start-sending", "Start p0’s application", command.StartSending{Producer: p.ID}, false)
-		}
-		add("do-pause-p0", "Pause p0", command.Pause{Node: p.ID}, true)
-	}
-	add("do-kill-p0", "Kill p0", command.Kill{Node: p.ID}, true)
 }
 
 // partitionActions are elections and settings of the topic that can be changed.

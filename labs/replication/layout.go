@@ -249,11 +249,6 @@ func shortName(r record.Record) string {
 // broker gives a broker by its id.
 func (l *layout) broker(id kafka.BrokerID) engine.BrokerView { return l.View.Brokers[id-1] }
 
-// up says whether a broker's process runs.
-func up(b engine.BrokerView) bool {
-	return b.State != engine.BrokerDown && b.State != engine.BrokerPowerOff
-}
-
 // replicaOn gives the replica of a partition on a broker.
 func replicaOn(p engine.PartitionView, id kafka.BrokerID) (engine.ReplicaView, bool) {
 	at := slices.IndexFunc(p.Replicas, func(r engine.ReplicaView) bool { return r.Broker == id })

@@ -134,7 +134,7 @@ func (l *layout) brokerNode(b engine.BrokerView) view.Node {
 		words[0] = "no power"
 	}
 	switch {
-	case !up(b):
+	case !b.Up():
 		n.State = "down"
 		if !b.Fenced {
 			words = append(words, "the controller still counts it as alive")
@@ -143,7 +143,7 @@ func (l *layout) brokerNode(b engine.BrokerView) view.Node {
 		n.State = "stopped"
 		words = append(words, "paused")
 	}
-	if up(b) && b.Fenced {
+	if b.Up() && b.Fenced {
 		words = append(words, "fenced")
 	}
 	if b.DiskDelay > 0 {

@@ -104,7 +104,7 @@ func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 	}
 	text += "."
 	switch {
-	case !up(b):
+	case !b.Up():
 		head = fmt.Sprintf("%s, the leader of %s, is down", labs.BrokerName(p.Leader), name)
 		text = "; the controller does not know yet, so nobody else leads. In sync, as the controller has it: " + labs.BrokerNames(p.ISR) + "."
 	case b.Paused:
@@ -153,7 +153,7 @@ func (l *layout) readLastPromise() view.Paragraph {
 		switch p := l.View.Partitions[tp.Partition]; {
 		case l.lost[o.Record]:
 			held = " It was broken: the leader does not have the record now."
-		case p.Leader == engine.NoLeader || !up(l.broker(p.Leader)):
+		case p.Leader == engine.NoLeader || !l.broker(p.Leader).Up():
 			held = " Nobody can read the record now."
 		}
 		return view.Paragraph{
@@ -223,7 +223,7 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 		say(fmt.Sprintf("The controller waits for heartbeats of %s: ", labs.BrokerNames(silent)), "a broker is fenced once broker.session.timeout.ms = %s have passed since its last, here not before tick %d.",
 			kafka.Thousands(timeout), l.TickAfter(due))
 	}
-	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && up(l.broker(p.Leader)) {
+	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && l.broker(p.Leader).Up() {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
@@ -253,7 +253,7 @@ func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) 
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {
-	return up(b) && !b.Paused && !l.IsCut(b.Node, l.View.Controller.Node) && !l.IsCut(l.View.Controller.Node, b.Node)
+	return b.Up() && !b.Paused && !l.IsCut(b.Node, l.View.Controller.Node) && !l.IsCut(l.View.Controller.Node, b.Node)
 }
 
 // readOthers tells of the partitions that the reading does not tell of.

@@ -21,11 +21,12 @@ func (l *layout) actions(p *view.Page) {
 	}
 	for _, b := range l.View.Brokers {
 		labs.AddActionGroup(p, string(b.Node))
-		brokerActions(add, b)
+		labs.BrokerActions(add, b)
 	}
 	for i := range l.View.Producers {
 		labs.AddActionGroup(p, string(l.View.Producers[i].ID))
-		l.producerActions(add, &l.View.Producers[i])
+		next := command.Produce{Producer: l.View.Producers[i].ID, Key: entities[l.View.Producers[i].Produced%len(entities)], Default: true}
+		labs.ProducerActions(add, &l.View.Producers[i], next, l.Address.Values.Int("rate") > 0)
 	}
 	left := buttonsFor
 	if l.Beside != nil {
@@ -55,68 +56,16 @@ func (l *layout) actions(p *view.Page) {
 	p.Actions.Forms = append(l.forms(), p.Actions.Forms...)
 }
 
-// brokerActions are the commands for one broker in its state.
-func brokerActions(add labs.Adder, b engine.BrokerView) {
-	id := string(b.Node)
-	if !b.Up() {
-		add("do-start-"+id, "Start", command.Start{Node: b.Node}, false)
-		return
-	}
-	add("do-kill-"+id, "Kill", command.Kill{Node: b.Node}, true)
-	add("do-power-"+id, "Power loss", command.PowerLoss{Node: b.Node}, true)
-	if b.Paused {
-		add("do-resume-"+id, "Resume", command.Resume{Node: b.Node}, false)
-		return
-	}
-	add("do-pause-"+id, "Pause", command.Pause{Node: b.Node}, true)
-	if b.State == engine.BrokerRunning {
-		add("do-stop-"+id, "Shut down", command.ShutDown{Node: b.Node}, false)
-	}
-}
-
-// producerActions are the commands for a producer in its state.
-func (l *layout) producerActions(add labs.Adder, p *engine.ProducerView) {
-	id := string(p.ID)
-	switch {
-	case !p.Alive:
-		add("do-start-"+id, "Start", command.Start{Node: p.ID}, false)
-		return
-	case p.Paused:
-		add("do-resume-"+id, "Resume", command.Resume{Node: p.ID}, false)
-		return
-	}
-	t := p.Producer.Transaction
-	if t == nil || string(t.State) == labs.InTransaction {
-		add("do-produce-"+id, "Produce", command.Produce{Producer: p.ID, Key: entities[p.Produced%len(entities)], Default: true}, false)
-	}
-	byHand := l.Address.Values.Int("rate") == 0 || !p.Sending
-	labs.TransactionActions(add, p, byHand)
-	switch {
-	case l.Address.Values.Int("rate") == 0:
-	case p.Sending:
-		add("do-stop-sending-"+id, "Stop writing", command.StopSending{Producer: p.ID}, false)
-	default:
-		add("do-start-sending-"+id, "Go on writing", command.StartSending{Producer: p.ID}, false)
-	}
-	add("do-pause-"+id, "Pause", command.Pause{Node: p.ID}, true)
-	add("do-kill-"+id, "Kill", command.Kill{Node: p.ID}, true)
-}
-
 // memberActions are the commands for a member in its state.
 func (l *layout) memberActions(add labs.Adder, m *engine.MemberView) {
 	id, n := string(m.ID), kafka.NodeID(m.ID)
-	switch {
-	case !m.Alive:
-		add("do-start-"+id, "Start", command.Start{Node: n}, false)
-		return
-	case m.Paused:
-		add("do-resume-"+id, "Resume", command.Resume{Node: n}, false)
-		return
-	case m.Refuses != "": // it closes, or has ended and only its process is left
-		add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+	if !labs.ReviveActions(add, n, m.Alive, m.Paused) {
 		return
 	}
 	add("do-crash-"+id, "Crash", command.Crash{Node: n}, true)
+	if m.Refuses != "" { // it closes, or has ended and only its process is left
+		return
+	}
 	add("do-pause-"+id, "Pause", command.Pause{Node: n}, true)
 	add("do-leave-"+id, "Leave", command.Leave{Node: n}, false)
 	if l.Address.Values.Text("commit") == manual {

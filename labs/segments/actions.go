@@ -60,19 +60,11 @@ func (l *layout) producerActions(add labs.Adder) {
 
 // brokerActions are the commands for the broker in its state.
 func (l *layout) brokerActions(add labs.Adder) {
-	switch {
-	case !l.up():
-		add("do-start", "Start b1", command.Start{Node: server}, false)
-		return
-	case l.broker.Paused:
-		add("do-resume", "Resume b1", command.Resume{Node: server}, false)
-		return
+	if l.up() && !l.broker.Paused {
+		add("do-check", "Check retention now", checkRetention, false)
+		add("do-clean", "Run the cleaner now", runCleaner, false)
 	}
-	add("do-check", "Check retention now", checkRetention, false)
-	add("do-clean", "Run the cleaner now", runCleaner, false)
-	add("do-power", "Power loss b1", powerLoss, true)
-	add("do-kill", "Kill b1", command.Kill{Node: server}, true)
-	add("do-stop", "Shut down b1", command.ShutDown{Node: server}, false)
+	labs.BrokerActions(add, l.broker)
 }
 
 // forms are the commands with something to choose.

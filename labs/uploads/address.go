@@ -72,70 +72,95 @@ func Parse(query string) (Address, error) {
 		return a, err
 	}
 	seen := map[string]bool{}
-	inside := int64(-1)
-	part := Log
+	r := reading{address: a, part: Log, inside: -1}
 	for _, p := range params {
 		if seen[p.Name] {
 			return a, refuse(p.Name, "there twice", "once is allowed")
 		}
 		seen[p.Name] = true
-		n, isNumber := int64(-1), false
-		if v, err := strconv.ParseInt(p.Value, 10, 64); err == nil && v >= 0 {
-			n, isNumber = v, true
-		}
-		switch p.Name {
-		case "log", "index", "timeindex":
-			if !labs.IsHash(p.Value) {
-				return a, refuse(p.Name, p.Value, "the hash of a file that was sent here is allowed, 43 letters, digits, - and _")
-			}
-			a.Hashes[place(Part(p.Name))] = p.Value
-			continue
-		case "view":
-			switch v := files.View(p.Value); v {
-			case files.Batches, files.Bytes, files.Lookup, files.Compared:
-				a.Shown.View = v
-				continue
-			}
-			return a, refuse(p.Name, p.Value, "%s, %s, %s and %s are allowed", files.Batches, files.Bytes, files.Lookup, files.Compared)
-		case "file":
-			if part = Part(p.Value); place(part) < 0 {
-				return a, refuse(p.Name, p.Value, "log, index and timeindex are allowed")
-			}
-			continue
-		case "base":
-			a.Base = kafka.Offset(n)
-		case "batch":
-			a.Shown.Batch = int(n)
-		case "record":
-			a.Shown.Record = int(n)
-		case "byte":
-			a.Shown.Byte = int(n)
-		case "inside":
-			inside = n
-		case "offset":
-			a.Shown.Offset = kafka.Offset(n)
-		case "time":
-			a.Shown.Time = kafka.Timestamp(n)
-		case "finding":
-			a.Shown.Finding = int(n)
-		default:
-			return a, refuse(p.Name, p.Value, "log, index, timeindex, base, view, batch, record, file, inside, byte, offset, time and finding are allowed")
-		}
-		if !isNumber {
-			return a, refuse(p.Name, p.Value, "a whole number from 0 on is allowed")
+		if err := r.take(p); err != nil {
+			return a, err
 		}
 	}
+	return r.whole()
+}
+
+// reading is an address while its parameters are read.
+type reading struct {
+	address Address
+	part    Part  // the file shown
+	inside  int64 // the batch whose records are shown decompressed, -1 for none
+}
+
+// take reads one parameter.
+func (r *reading) take(p view.Param) error {
+	switch p.Name {
+	case "log", "index", "timeindex":
+		if !labs.IsHash(p.Value) {
+			return refuse(p.Name, p.Value, "the hash of a file that was sent here is allowed, 43 letters, digits, - and _")
+		}
+		r.address.Hashes[place(Part(p.Name))] = p.Value
+	case "view":
+		switch files.View(p.Value) {
+		case files.Batches, files.Bytes, files.Lookup, files.Compared:
+		default:
+			return refuse(p.Name, p.Value, "%s, %s, %s and %s are allowed", files.Batches, files.Bytes, files.Lookup, files.Compared)
+		}
+		r.address.Shown.View = files.View(p.Value)
+	case "file":
+		if place(Part(p.Value)) < 0 {
+			return refuse(p.Name, p.Value, "log, index and timeindex are allowed")
+		}
+		r.part = Part(p.Value)
+	default:
+		return r.takeNumber(p)
+	}
+	return nil
+}
+
+// takeNumber reads a parameter that is a number.
+func (r *reading) takeNumber(p view.Param) error {
+	n, err := strconv.ParseInt(p.Value, 10, 64)
+	switch shown := &r.address.Shown; p.Name {
+	case "base":
+		r.address.Base = kafka.Offset(n)
+	case "batch":
+		shown.Batch = int(n)
+	case "record":
+		shown.Record = int(n)
+	case "byte":
+		shown.Byte = int(n)
+	case "inside":
+		r.inside = n
+	case "offset":
+		shown.Offset = kafka.Offset(n)
+	case "time":
+		shown.Time = kafka.Timestamp(n)
+	case "finding":
+		shown.Finding = int(n)
+	default:
+		return refuse(p.Name, p.Value, "log, index, timeindex, base, view, batch, record, file, inside, byte, offset, time and finding are allowed")
+	}
+	if err != nil || n < 0 {
+		return refuse(p.Name, p.Value, "a whole number from 0 on is allowed")
+	}
+	return nil
+}
+
+// whole is the address once all is read.
+func (r *reading) whole() (Address, error) {
+	a := r.address
 	if a.Hashes[0] == "" {
 		return a, refuse("log", "nothing", "the hash of a .log file that was sent here is needed")
 	}
 	a.Shown.Segment = a.Base
-	if inside >= 0 {
-		a.Shown.Inside, a.Shown.Batch, part = true, int(inside), Log
+	if r.inside >= 0 {
+		a.Shown.Inside, a.Shown.Batch, r.part = true, int(r.inside), Log
 	}
-	if a.Hashes[place(part)] == "" {
-		return a, refuse("file", string(part), "the address has no such file")
+	if a.Hashes[place(r.part)] == "" {
+		return a, refuse("file", string(r.part), "the address has no such file")
 	}
-	a.Shown.File = a.name(part)
+	a.Shown.File = a.name(r.part)
 	return a.canonical(), nil
 }
 

@@ -162,11 +162,11 @@ var lookRules = []string{"color-contrast", "link-in-text-block"}
 // violations are what axe-core finds wrong with the page by rules, or by all if none is named, sorted.
 func violations(b *tab, rules ...string) []string {
 	b.t.Helper()
-	only := ""
+	only := "rules: { 'target-size': { enabled: true } }" // off by default
 	if len(rules) > 0 {
-		only = ", runOnly: ['" + strings.Join(rules, "', '") + "']"
+		only = "runOnly: ['" + strings.Join(rules, "', '") + "']"
 	}
-	found := eval[[]string](b, `axe.run({ resultTypes: ['violations']`+only+` }).then(result => result.violations.map(v =>
+	found := eval[[]string](b, `axe.run({ resultTypes: ['violations'], `+only+` }).then(result => result.violations.map(v =>
 		v.id + ', ' + v.impact + ': ' + v.help + '\n' + v.nodes.slice(0, 3).map(n => '  ' + n.html.slice(0, 200) + '\n    ' + n.any.concat(n.all, n.none).map(c => c.message).join('; ')).join('\n')))`)
 	slices.Sort(found)
 	return found

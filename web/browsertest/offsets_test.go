@@ -173,7 +173,7 @@ func TestControlsOfOffsets(t *testing.T) {
 	b := newTab(t, serve(t).url)
 	b.open(offsets + "&process=0&t=3")
 	for _, step := range []struct{ press, command, shows, where string }{
-		{"#do-produce", "produce p0 order-1", "", ""},
+		{"#do-produce-p0", "produce p0 order-1", "", ""},
 		{"#do-process-billing-1", "process billing-1", "5 records in hand", "#node-billing-1"},
 		{"#do-commit-billing-1", "commit billing-1", "commit under way: orders-0 → 1", "#node-billing-1"},
 		{"#do-rebalance-billing-2", "rebalance billing-2", "", ""},

@@ -144,7 +144,7 @@ func TestControlsOfReplication(t *testing.T) {
 	b := newTab(t, serve(t).url)
 	b.open(replication + "&rate=0&t=5")
 	for _, step := range []struct{ press, command, shows, node string }{
-		{"#do-produce", "5:produce p0", "handed in 1", "#node-p0"},
+		{"#do-produce-p0", "5:produce p0", "handed in 1", "#node-p0"},
 		{"#do-slow-b2", "5:slow-disk b2 500ms", "slow disk: 500 ms a write", "#node-b2"},
 		{"#do-fast-b2", "5:slow-disk b2 0ms", "running", "#node-b2"},
 		{"#do-pause-b3", "5:pause b3", "running, paused", "#node-b3"},
@@ -154,8 +154,8 @@ func TestControlsOfReplication(t *testing.T) {
 		{"#do-wipe-b2", "5:wipe b2", "nothing on its disk", "#node-b2"},
 		{"#do-kill-b1", "5:kill b1", "down", "#node-b1"},
 		{"#do-start-b1", "5:start b1", "starting", "#node-b1"},
-		{"#do-stop-sending", "5:stop-sending p0", "application stopped", "#node-p0"},
-		{"#do-start-sending", "5:start-sending p0", "producer", "#node-p0"},
+		{"#do-stop-sending-p0", "5:stop-sending p0", "application stopped", "#node-p0"},
+		{"#do-start-sending-p0", "5:start-sending p0", "producer", "#node-p0"},
 		{"#do-kill-p0", "5:kill p0", "producer, down", "#node-p0"},
 	} {
 		b.click(step.press)

@@ -174,7 +174,7 @@ func TestControlsOfSegments(t *testing.T) {
 	for _, step := range []struct{ press, command string }{
 		{"#do-produce", "produce p0 A"}, {"#do-tombstone", "tombstone p0 A"}, {"#do-stop-sending", "stop-sending p0"}, {"#do-start-sending", "start-sending p0"}, {"#do-skew", "skew p0 240h"}, {"#do-skew", "skew p0 0ms"},
 		{"#do-check", "check-retention b1"}, {"#do-clean", "run-cleaner b1"}, {"#do-wait-60000", "wait 1m"}, {"#do-wait-300000", "wait 5m"}, {"#do-wait-3600000", "wait 1h"},
-		{"#do-stop", "shut-down b1"},
+		{"#do-stop-b1", "shut-down b1"},
 	} {
 		b.click(step.press)
 		b.waitText(".given li:last-child", step.command)
@@ -186,11 +186,11 @@ func TestControlsOfSegments(t *testing.T) {
 	b.waitTick(4)
 	b.click("#do-start-reader")
 	b.waitText(".given", "start reader-1")
-	for _, fault := range []struct{ press, command string }{{"#do-kill", "kill b1"}, {"#do-power", "power-loss b1"}} {
+	for _, fault := range []struct{ press, command string }{{"#do-kill-b1", "kill b1"}, {"#do-power-b1", "power-loss b1"}} {
 		b.open(segments + "&t=3")
 		b.click(fault.press)
 		b.waitText(".given", fault.command)
-		b.click("#do-start")
+		b.click("#do-start-b1")
 		b.waitText(".given", "start b1")
 	}
 	b.open(segments + "&rate=0&t=3")
@@ -373,7 +373,7 @@ func TestSegmentsByKeyboard(t *testing.T) {
 		b.press(step.press)
 		b.waitText("#inspector-title", step.title)
 	}
-	b.focus("#do-power")
+	b.focus("#do-power-b1")
 	b.press(kb.Enter)
 	b.waitText(".given", "power-loss b1")
 	b.press(kb.End)

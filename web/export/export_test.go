@@ -27,43 +27,45 @@ var leads = regexp.MustCompile(`(?:href|src|action)="([^"#]*)(?:#[^"]*)?"`)
 
 // Every link leads to a file of the folder, no page has a script or a form, and questions lead to their answers.
 func TestFilesStandAlone(t *testing.T) {
-	seen := map[string]bool{} // of each lab one scenario of one run and one of two
 	for _, told := range shipped(t) {
-		kind := fmt.Sprint(told.Lab, len(told.Vs))
-		if seen[kind] {
-			continue
+		t.Run(told.Name, func(t *testing.T) {
+			t.Parallel()
+			checkFiles(t, told)
+		})
+	}
+}
+
+func checkFiles(t *testing.T, told *scenario.Scenario) {
+	t.Helper()
+	files, err := Files(context.Background(), told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := told.End + 3; len(files) != want {
+		t.Errorf("%d files, want %d", len(files), want)
+	}
+	pages := map[string]string{}
+	for _, f := range files {
+		pages[f.Name] = string(f.Body)
+	}
+	for name, body := range pages {
+		if strings.HasSuffix(name, ".html") {
+			checkAlone(t, name, body, pages)
 		}
-		seen[kind] = true
-		files, err := Files(context.Background(), told)
-		if err != nil {
-			t.Fatal(err)
+	}
+	last := pages[fileOf(told.End)]
+	if !strings.Contains(last, `id="reading"`) || !strings.Contains(last, `href="index.html#limits-title"`) || !strings.Contains(pages["index.html"], `id="limits-title"`) {
+		t.Error("the last page does not read the result, or nothing says what is simplified")
+	}
+	if told.Goal != nil && !strings.Contains(last, html.EscapeString(told.Goal.Text)) {
+		t.Error("the last page has no goal")
+	}
+	for _, q := range told.Questions {
+		if at := pages[fileOf(q.At)]; !strings.Contains(at, fmt.Sprintf(`href="%s#ask"`, fileOf(q.Decided))) || strings.Contains(at, "What happened") {
+			t.Errorf("the page of tick %d does not ask %s", q.At, q.Name)
 		}
-		if want := told.End + 3; len(files) != want {
-			t.Errorf("%s: %d files, want %d", told.Name, len(files), want)
-		}
-		pages := map[string]string{}
-		for _, f := range files {
-			pages[f.Name] = string(f.Body)
-		}
-		for name, body := range pages {
-			if strings.HasSuffix(name, ".html") {
-				checkAlone(t, told.Name+" "+name, body, pages)
-			}
-		}
-		last := pages[fileOf(told.End)]
-		if !strings.Contains(last, `id="reading"`) || !strings.Contains(last, `href="index.html#limits-title"`) || !strings.Contains(pages["index.html"], `id="limits-title"`) {
-			t.Errorf("%s: the last page does not read the result, or nothing says what is simplified", told.Name)
-		}
-		if told.Goal != nil && !strings.Contains(last, html.EscapeString(told.Goal.Text)) {
-			t.Errorf("%s: the last page has no goal", told.Name)
-		}
-		for _, q := range told.Questions {
-			if at := pages[fileOf(q.At)]; !strings.Contains(at, fmt.Sprintf(`href="%s#ask"`, fileOf(q.Decided))) || strings.Contains(at, "What happened") {
-				t.Errorf("%s: the page of tick %d does not ask %s", told.Name, q.At, q.Name)
-			}
-			if !strings.Contains(pages[fileOf(q.Decided)], "What happened") {
-				t.Errorf("%s: the page of tick %d does not answer %s", told.Name, q.Decided, q.Name)
-			}
+		if !strings.Contains(pages[fileOf(q.Decided)], "What happened") {
+			t.Errorf("the page of tick %d does not answer %s", q.Decided, q.Name)
 		}
 	}
 }
