@@ -41,7 +41,7 @@ type process struct {
 
 // decision is the end of a transaction, as the coordinator has decided it.
 type decision struct {
-	by       kafka.NodeID // the coordinator that told of it first
+	by       kafka.LeaderEpoch // of the coordinator that told of it first
 	commit   bool
 	data     coordinator.Producer                  // of the transaction's records
 	marker   kafka.ProducerEpoch                   // of its markers
@@ -78,7 +78,7 @@ func (k *Checker) takeTransactionEvent(e journal.Event) {
 	switch e.Body.(type) {
 	case journal.TransactionalIDInitialised, journal.PartitionsAddedToTransaction, journal.TransactionStateChanged, journal.TransactionMarkersQueued, journal.TransactionCompleted,
 		journal.TransactionalIDExpired, journal.TransactionsLoaded, journal.TransactionsReady, journal.ProducerTransactionBegun, journal.ProducerTransactionEnded,
-		journal.BatchAppended, journal.RecordsRead:
+		journal.CoordinatorElected, journal.BatchAppended, journal.RecordsRead:
 		k.transacted = append(k.transacted, e)
 	}
 }
@@ -131,9 +131,9 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 		if t := k.transaction(body.TransactionalID); t != nil {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
 			d := decision{
-				by: e.Node, commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch,
+				by: k.of(t.partition).elected[e.Node], commit: body.To == string(txn.PrepareCommit), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.OldProducerEpoch}, marker: body.ProducerEpoch,
 			}
-			if !k.isLate(t, &d) {
+			if !k.isLate(t, e.Node, &d) {
 				k.decide(t, d, true)
 			}
 		}
@@ -146,6 +146,8 @@ func (k *Checker) checkTransactionEvent(o *Observation, e journal.Event) {
 			k.checkMove(t, e.Node, body.From, txn.State(body.To))
 			k.checkComplete(t, e.Node, body)
 		}
+	case journal.CoordinatorElected:
+		k.of(body.TopicPartition).elected[e.Node] = body.LeaderEpoch
 	case journal.TransactionalIDExpired:
 		if t := k.transactions[body.TransactionalID]; t != nil {
 			delete(t.states, e.Node)
@@ -222,34 +224,35 @@ func (d *decision) isAs(other *decision) bool {
 	return other.marker == d.marker && other.commit == d.commit && other.data.ID == d.data.ID
 }
 
-// coordinates says whether a node leads the partition of a transactional.id, as the controller has it.
+// coordinates says whether a node coordinates a transactional.id in the epoch that the controller has.
 func (k *Checker) coordinates(t *transactionSeen, node kafka.NodeID) bool {
-	return k.idOf(node) == k.of(t.partition).state.Leader
+	p := k.of(t.partition)
+	return k.idOf(node) == p.state.Leader && p.elected[node] == p.state.LeaderEpoch
 }
 
-// isLate says whether a decision is word of a broker that coordinates no more, as the controller has it, of what the next one
+// isLate says whether a decision is word of a coordinator that is none any more, as the controller has it, of what the next one
 // has told already: it can learn late that what it had written is on every in-sync replica. The epoch of a producer of version
-// 1 stays, so that its decisions are told apart by who took them, and by whether a transaction has begun since. Once the
-// next coordinator has decided anything, all that the earlier one tells is late.
-func (k *Checker) isLate(t *transactionSeen, d *decision) bool {
-	if k.coordinates(t, d.by) {
+// 1 stays, so that its decisions are told apart by who took them, and by whether a transaction has begun since. Once a
+// later coordinator has decided anything, all that the earlier one tells is late.
+func (k *Checker) isLate(t *transactionSeen, node kafka.NodeID, d *decision) bool {
+	if k.coordinates(t, node) {
 		return false
 	}
 	if d.marker != d.data.Epoch {
 		return slices.ContainsFunc(t.decisions, d.isAs)
 	}
 	last := t.last()
-	return last != nil && last.by != d.by && (k.coordinates(t, last.by) || d.isAs(last) && len(t.added) == 0)
+	return last != nil && (last.by > d.by || last.by < d.by && d.isAs(last) && len(t.added) == 0)
 }
 
 // takeQueued learns where a decision needs markers. One of which no coordinator has told before stood in the log of the one
 // that asks.
 func (k *Checker) takeQueued(t *transactionSeen, node kafka.NodeID, body journal.TransactionMarkersQueued) {
-	d := decision{by: node, commit: body.Marker == record.Commit.String(), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.ProducerEpoch}, marker: body.ProducerEpoch}
+	d := decision{by: k.of(t.partition).elected[node], commit: body.Marker == record.Commit.String(), data: coordinator.Producer{ID: body.ProducerID, Epoch: body.ProducerEpoch}, marker: body.ProducerEpoch}
 	if body.TransactionVersion >= 2 {
 		d.data.Epoch--
 	}
-	if k.isLate(t, &d) {
+	if k.isLate(t, node, &d) {
 		return
 	}
 	k.decide(t, d, false)

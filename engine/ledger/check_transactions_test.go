@@ -272,3 +272,43 @@ func TestUnsureAfterAnEligibleReplica(t *testing.T) {
 		}
 	}
 }
+
+// What a coordinator tells after it was deposed is late if a later one has decided, or has told of the same. Who came before it
+// says nothing, though it may coordinate again.
+func TestLateIsWhatALaterCoordinatorHasDecided(t *testing.T) {
+	const firstLeads, secondLeads = 1, 2 // brokers; b1 coordinates in epochs 0 and 2, b2 in epoch 1
+	commits := decision{commit: true, data: coordinator.Producer{ID: 7, Epoch: 1}, marker: 1}
+	aborts := decision{data: coordinator.Producer{ID: 7, Epoch: 1}, marker: 1}
+	for _, tc := range []struct {
+		what   string
+		last   decision
+		by     kafka.LeaderEpoch // that took the last
+		node   kafka.NodeID      // tells now
+		tells  decision
+		in     kafka.LeaderEpoch // of that node, as it was elected last
+		leader kafka.BrokerID    // as the controller has it, in epoch 2
+		late   bool
+	}{
+		{"the one that coordinates", commits, 1, "b1", aborts, 2, firstLeads, false},
+		{"a deposed one, after a decision of the one before it", commits, 0, "b2", aborts, 1, firstLeads, false},
+		{"a deposed one, of what the one before it has decided", commits, 0, "b2", commits, 1, firstLeads, true},
+		{"a deposed one, after a decision of its own", commits, 1, "b2", aborts, 1, firstLeads, false},
+		{"a deposed one, after a decision of the next", commits, 2, "b2", aborts, 1, firstLeads, true},
+		{"one that is to coordinate again and does not know, after a decision of the one between", commits, 1, "b1", aborts, 0, firstLeads, true},
+		{"a deposed one, after a decision of one between", commits, 1, "b1", aborts, 0, secondLeads, true},
+	} {
+		l := newTxnLog(t)
+		seen := &transactionSeen{id: "t", partition: kafka.TopicPartition{Topic: txn.Topic}, added: map[kafka.TopicPartition]bool{}}
+		p := l.k.of(seen.partition)
+		p.state.Leader, p.state.LeaderEpoch = tc.leader, 2
+		p.elected[tc.node] = tc.in
+		last := tc.last
+		last.by, last.written = tc.by, true
+		seen.decisions = []*decision{&last}
+		tells := tc.tells
+		tells.by = tc.in
+		if late := l.k.isLate(seen, tc.node, &tells); late != tc.late {
+			t.Errorf("%s: late %t, want %t", tc.what, late, tc.late)
+		}
+	}
+}

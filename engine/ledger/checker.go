@@ -61,10 +61,11 @@ type partitionSeen struct {
 	known     bool               // state is there
 	last      kafka.BrokerID     // the last leader before the partition had none
 	leaders   map[kafka.LeaderEpoch]kafka.BrokerID
-	highest   kafka.Offset      // high watermark of any replica so far
-	stable    kafka.Offset      // last stable offset of any replica so far
-	unclean   kafka.LeaderEpoch // that the last unclean election began; valid if isUnclean
-	asked     bool              // someone ordered an unclean election
+	elected   map[kafka.NodeID]kafka.LeaderEpoch // of each broker that has coordinated, in which it did last
+	highest   kafka.Offset                       // high watermark of any replica so far
+	stable    kafka.Offset                       // last stable offset of any replica so far
+	unclean   kafka.LeaderEpoch                  // that the last unclean election began; valid if isUnclean
+	asked     bool                               // someone ordered an unclean election
 	replicas  map[kafka.BrokerID]*replicaSeen
 	promises  []promise
 	committed kafka.Offset // exclusive: batches below are among the promises
@@ -151,7 +152,7 @@ func (k *Checker) violated(i Invariant, tp kafka.TopicPartition, format string, 
 func (k *Checker) of(tp kafka.TopicPartition) *partitionSeen {
 	p := k.partitions[tp]
 	if p == nil {
-		p = &partitionSeen{tp: tp, leaders: map[kafka.LeaderEpoch]kafka.BrokerID{}, replicas: map[kafka.BrokerID]*replicaSeen{}}
+		p = &partitionSeen{tp: tp, leaders: map[kafka.LeaderEpoch]kafka.BrokerID{}, elected: map[kafka.NodeID]kafka.LeaderEpoch{}, replicas: map[kafka.BrokerID]*replicaSeen{}}
 		k.partitions[tp] = p
 	}
 	return p
