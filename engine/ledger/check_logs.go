@@ -27,6 +27,7 @@ type replicaSeen struct {
 	cutTo         kafka.Offset // the log end offset after the last truncation
 	state         metadata.Partition
 	highWatermark kafka.Offset
+	reached       kafka.Offset // its highest high watermark since the log was cut last
 	lastStable    kafka.Offset
 	settled       kafka.Offset // markers below may count for its broker, wherever its high watermark is
 }

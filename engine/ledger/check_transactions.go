@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -460,24 +461,41 @@ func (k *Checker) checkTransactional(p *partitionSeen, r *replicaSeen, at int) {
 }
 
 // checkRead looks at what a reader of committed records was given: all records of committed transactions and of none, and
-// nothing behind the first record of one that is open. What was cleaned or deleted since it was read cannot be judged.
+// nothing behind the first record of one that is open. What was cleaned, deleted or cut off since it was read cannot be judged.
+// Once an election was unclean or a disk lost data, it may have been read from a leader that does not know yet that it is none.
 func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 	p := k.of(body.TopicPartition)
-	if body.To <= body.From || p.lost || p.over(body.From) {
+	if body.To <= body.From || p.lost || p.over(body.From) || p.gone.overlap(body.From, body.To) {
 		return
 	}
-	r, last, found := p.at(body.To - 1)
+	r, _, found := p.at(body.To - 1)
 	if !found {
 		return
 	}
-	if first, open := r.firstOpen(p.sure(), p.start); open && first < body.To {
-		if body.To > p.stable { // else the only replica lost its marker since it was read, with the power
-			k.violated(CommittedOnly, p.tp, "%s has read up to offset %d; a transaction that begins at %d is open", node, body.To, first)
-		}
+	wrong := p.misread(r, body)
+	if wrong == "" {
 		return
 	}
+	if p.disturbed {
+		for _, other := range p.replicas { // the order does not matter
+			if other.end() >= body.To && p.misread(other, body) == "" {
+				return
+			}
+		}
+	}
+	k.violated(CommittedOnly, p.tp, "%s has read %s", node, wrong)
+}
+
+// misread says what is wrong with what a reader of committed records was given of a log; empty: nothing.
+func (p *partitionSeen) misread(r *replicaSeen, body journal.RecordsRead) (wrong string) {
+	if first, open := r.firstOpen(p.sure(), p.start); open && first < body.To {
+		if body.To > p.stable { // else the only replica lost its marker since it was read, with the power
+			return fmt.Sprintf("up to offset %d; a transaction that begins at %d is open", body.To, first)
+		}
+		return ""
+	}
 	given, aborted := 0, 0
-	for i := r.find(body.From); i <= last; i++ {
+	for i := r.find(body.From); i < len(r.batches) && r.batches[i].base < body.To; i++ {
 		b := &r.batches[i]
 		records := int(min(b.last+1, body.To) - max(b.base, body.From))
 		switch {
@@ -489,9 +507,9 @@ func (k *Checker) checkRead(node kafka.NodeID, body journal.RecordsRead) {
 		}
 	}
 	if given != body.Records || aborted != body.Aborted {
-		k.violated(CommittedOnly, p.tp, "%s has read from offset %d to %d: %d records, and skipped %d as aborted; there are %d to be read and %d aborted ones",
-			node, body.From, body.To, body.Records, body.Aborted, given, aborted)
+		return fmt.Sprintf("from offset %d to %d: %d records, and skipped %d as aborted; there are %d to be read and %d aborted ones", body.From, body.To, body.Records, body.Aborted, given, aborted)
 	}
+	return ""
 }
 
 // checkStable looks at a replica's last stable offset. A broker does not know any more which transactions count as over only

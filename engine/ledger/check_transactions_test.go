@@ -49,11 +49,17 @@ func newTxnLog(t *testing.T) *txnLog {
 // writes appends a batch of a transaction.
 func (l *txnLog) writes(id kafka.ProducerID, epoch kafka.ProducerEpoch, records int) {
 	l.t.Helper()
-	b := record.NewBuilder(record.Options{Transactional: true, Producer: &record.Producer{ID: id, Epoch: epoch, BaseSequence: l.next[id]}})
+	l.append(record.Options{Transactional: true, Producer: &record.Producer{ID: id, Epoch: epoch, BaseSequence: l.next[id]}}, records)
+	l.next[id] += kafka.Sequence(records)
+}
+
+// append appends a batch.
+func (l *txnLog) append(options record.Options, records int) {
+	l.t.Helper()
+	b := record.NewBuilder(options)
 	for range records {
 		b.Append(1000, []byte("k"), []byte("v"))
 	}
-	l.next[id] += kafka.Sequence(records)
 	batch, err := b.Build()
 	if err != nil {
 		l.t.Fatal(err)
@@ -144,6 +150,50 @@ func TestCommittedReads(t *testing.T) {
 			t.Errorf("%+v: %v", tc, l.k.out)
 		}
 	}
+}
+
+// A leader that does not know that it is none commits what its successor's log has otherwise, and readers get it, after an
+// unclean election alone: as long as it stands in the old log, and when that was cut.
+func TestReadsFromADeposedLeader(t *testing.T) {
+	for _, tc := range []struct {
+		what           string
+		unclean, cut   bool
+		records, wrong int
+	}{
+		{"still in the old log", true, false, 1, 0},
+		{"cut off since", true, true, 1, 0},
+		{"in neither log", true, false, 2, 1},
+		{"without an unclean election", false, false, 1, 1},
+		{"without an unclean election, and cut off", false, true, 1, 1},
+	} {
+		l, next := newTxnLog(t), newTxnLog(t)
+		p := l.k.of(orders0)
+		p.isUnclean, p.disturbed = tc.unclean, tc.unclean
+		l.append(record.Options{}, 1)
+		l.look()
+		l.k.takeEvents(&Observation{Journal: journalOf("b1", journal.HighWatermarkAdvanced{TopicPartition: orders0, To: 1})})
+		next.ends(1, 1, record.Abort)
+		l.k.brokers[2] = &brokerSeen{}
+		l.k.follow(p, 2, p.replicaOf(2), &ReplicaState{TopicPartition: orders0, Open: true, LogEndOffset: 1, Segments: next.log.Segments()})
+		p.state.Leader = 2
+		if tc.cut {
+			l.k.takeUpkeep(journal.Event{Node: "b1", Body: journal.LogTruncated{TopicPartition: orders0, From: 1}})
+			p.replicaOf(1).forget(0)
+		}
+		l.k.checkRead("c0", journal.RecordsRead{TopicPartition: orders0, To: 1, Records: tc.records})
+		if len(l.k.out) != tc.wrong {
+			t.Errorf("%s: %v, want %d violations", tc.what, l.k.out, tc.wrong)
+		}
+	}
+}
+
+// journalOf is a journal with what one node told.
+func journalOf(node kafka.NodeID, bodies ...journal.Body) *journal.Journal {
+	j := new(journal.Journal)
+	for _, b := range bodies {
+		j.Append(node, 0, b)
+	}
+	return j
 }
 
 // A marker that comes again does no harm; one that ends records of the next transaction, or ends a transaction otherwise

@@ -20,7 +20,12 @@ func (k *Checker) takeUpkeep(e journal.Event) {
 		p.cleaned = max(p.cleaned, body.Checkpoint)
 		p.replicaOf(k.idOf(e.Node)).cleaned++
 	case journal.LogTruncated:
-		r := k.of(body.TopicPartition).replicaOf(k.idOf(e.Node))
+		p := k.of(body.TopicPartition)
+		r := p.replicaOf(k.idOf(e.Node))
+		if was := max(r.highWatermark, r.reached); p.disturbed && was > body.To {
+			p.gone = p.gone.with(body.To, was)
+		}
+		r.reached = body.To
 		r.cut, r.cutTo, r.settled = true, body.To, body.To // a snapshot of producers knows of no markers above the high watermark
 	}
 }

@@ -89,6 +89,9 @@ type partitionSeen struct {
 	// thin is what a leader committed by a min.insync.replicas that the controller had changed already: replicas that
 	// the controller holds eligible since may lack it.
 	thin offsets
+	// gone is what a leader that did not know that it was none had below its high watermark and has cut off, after an unclean
+	// election or a loss of data: readers may have it.
+	gone offsets
 }
 
 // chosenBy is a consumer in a partition.
@@ -99,6 +102,8 @@ type chosenBy struct {
 
 // offsets is a range, the end exclusive. The zero value is empty.
 type offsets struct{ from, to kafka.Offset }
+
+func (o offsets) overlap(from, to kafka.Offset) bool { return from < o.to && to > o.from }
 
 func (o offsets) with(from, to kafka.Offset) offsets {
 	if o.from == o.to {

@@ -175,5 +175,5 @@ func (p *partitionSeen) sure() kafka.Offset {
 // settle notes where the high watermark of a replica was.
 func (p *partitionSeen) settle(id kafka.BrokerID, highWatermark kafka.Offset) {
 	r := p.replicaOf(id)
-	r.settled = max(r.settled, highWatermark)
+	r.settled, r.reached = max(r.settled, highWatermark), max(r.reached, highWatermark)
 }
