@@ -38,6 +38,7 @@ type entry struct {
 	leaderEpoch kafka.LeaderEpoch
 	marker      string // COMMIT or ABORT; empty: it is data
 	span        *span  // the transaction that it is in, or ends; nil: none
+	idle        string // of a marker that ends none here: why
 }
 
 // span is what one transaction has in a log.
@@ -84,7 +85,7 @@ func (l *layout) readContents(p engine.PartitionView) *contents {
 			c.lastStable, c.producers, c.unread = r.LastStableOffset, r.Replica.Producers, false
 		}
 	}
-	open := map[kafka.ProducerID]*span{} // only looked up
+	open, ended := map[kafka.ProducerID]*span{}, map[kafka.ProducerID]kafka.ProducerEpoch{} // only looked up
 	for _, segment := range p.Log.Segments {
 		data := segment.Bytes
 		for {
@@ -96,15 +97,15 @@ func (l *layout) readContents(p engine.PartitionView) *contents {
 				panic(fmt.Sprintf("segment %d: %v", segment.BaseOffset, err))
 			}
 			data = data[b.Size():]
-			l.readBatch(c, &b, open)
+			l.readBatch(c, &b, open, ended)
 		}
 	}
 	c.written = c.Log.LogEndOffset
 	return c
 }
 
-// readBatch takes in one batch.
-func (l *layout) readBatch(c *contents, b *record.Batch, open map[kafka.ProducerID]*span) {
+// readBatch takes in one batch. Open are the transactions without a marker so far, ended the epochs of the last markers.
+func (l *layout) readBatch(c *contents, b *record.Batch, open map[kafka.ProducerID]*span, ended map[kafka.ProducerID]kafka.ProducerEpoch) {
 	for scanner := b.Scan(); scanner.Next(); {
 		r := scanner.Record()
 		e := entry{
@@ -120,7 +121,11 @@ func (l *layout) readBatch(c *contents, b *record.Batch, open map[kafka.Producer
 			if s := open[b.ProducerID]; s != nil {
 				s.marker, s.commit, e.span = r.Offset, e.marker == record.Commit.String(), s
 				delete(open, b.ProducerID)
+			} else {
+				epoch, before := ended[b.ProducerID]
+				e.idle = l.idleMarker(b.ProducerID, before && epoch == b.ProducerEpoch)
 			}
+			ended[b.ProducerID] = b.ProducerEpoch
 		case b.Attributes.Transactional():
 			s := open[b.ProducerID]
 			if s == nil {
@@ -133,6 +138,18 @@ func (l *layout) readBatch(c *contents, b *record.Batch, open map[kafka.Producer
 		}
 		c.entries = append(c.entries, e)
 	}
+}
+
+// idleMarker says why a marker ends nothing in its log; again says that the one before it has the same epoch. With
+// transaction.version = 2 each transaction has an epoch of its own.
+func (l *layout) idleMarker(id kafka.ProducerID, again bool) string {
+	switch {
+	case !again:
+		return "ends a transaction of " + l.whoIs(id) + " that had nothing here"
+	case l.Address.Values.Int("version") == 2:
+		return "ends nothing: the marker of a transaction of " + l.whoIs(id) + " that had ended, written again"
+	}
+	return "ends nothing: a transaction of " + l.whoIs(id) + " that had nothing here, or the marker of one that had ended, written again"
 }
 
 func markerOf(r record.Record) string {

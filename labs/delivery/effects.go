@@ -21,7 +21,7 @@ type effect struct {
 	pending   int  // in an open transaction
 	outside   int  // times that the outside has its effect
 	processed int  // times that the application was done with it
-	held      bool // the application has it in hand, or bills for it on their way
+	held      bool // the application has it in hand, or bills for it on their way or in an open transaction
 	passed    bool // what is committed is behind it
 }
 
@@ -58,7 +58,7 @@ func (l *layout) countEffects() (list []effect) {
 		}
 		list = append(list, effect{
 			entry: e, bills: bills[e.Offset], kept: kept[e.Offset], pending: pending[e.Offset], outside: int(fate.Applied), processed: int(fate.Processed),
-			held: l.holds(e.Offset), passed: e.Offset < done,
+			held: pending[e.Offset] > 0 || l.holds(e.Offset), passed: e.Offset < done,
 		})
 	}
 	return list
@@ -273,6 +273,16 @@ func (l *layout) tallyCount(name, once string, count func(*effect) int) view.Cou
 func (l *layout) abortedCount() view.Count {
 	n, m := l.abortedSeen(l.readers[0]), l.abortedSeen(l.readers[1])
 	c := view.Count{Name: "Saw aborted records", Number: kafka.Thousands(n), Text: fmt.Sprintf("read_uncommitted; read_committed: %d", m), Warn: n+m > 0}
+	if !l.readsCommitted() {
+		taken := 0
+		for i := range l.orders.entries {
+			if e := &l.orders.entries[i]; e.aborted() && l.fate(e.Offset).Processed > 0 {
+				taken++
+			}
+		}
+		c.Text += fmt.Sprintf("; %s, of orders: %d", billing, taken)
+		c.Warn = c.Warn || taken > 0
+	}
 	return c
 }
 

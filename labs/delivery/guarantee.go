@@ -2,8 +2,11 @@ package delivery
 
 import (
 	"fmt"
+	"math"
 
 	"loglab/engine"
+	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -38,7 +41,24 @@ func (l *layout) readGuarantee() view.Paragraph {
 		}
 		p = append(p, view.Span{Text: head, Strong: true}, view.Span{Text: text + ": " + g.how + ". " + g.ends})
 	}
-	return p
+	return append(p, l.durability()...)
+}
+
+// durability is what every guarantee rests on: that what was acknowledged is kept. Where it is not, it says so.
+func (l *layout) durability() []view.Span {
+	text := fmt.Sprintf(" All of it rests on what the replicas keep: min.insync.replicas = %d, so what was acknowledged stands on %d replicas at least, in their page caches.", l.orders.MinISR, l.orders.MinISR)
+	switch {
+	case len(l.orders.Replicas) == 1:
+		text = " All of it rests on what the one replica keeps: a power loss takes what is not on its disk yet, acknowledged or not."
+	case l.orders.MinISR == 1:
+		text = " All of it rests on what the replicas keep: with min.insync.replicas = 1 one that is alone in sync acknowledges what nobody else has."
+	}
+	spans := []view.Span{{Text: text}}
+	if r := l.Cluster.Ledger(); len(r.Lost) > 0 {
+		spans = append(spans, view.Span{Text: fmt.Sprintf(" %s lost here: ", kafka.Count(len(r.Lost), "acknowledged record")+" "+labs.Verb(len(r.Lost), "was", "were")), Strong: true},
+			view.Span{Text: "no log that has a leader has " + labs.Verb(len(r.Lost), "it", "them") + "."})
+	}
+	return spans
 }
 
 // promises are the guarantees of this configuration, one for each way.
@@ -62,9 +82,13 @@ func (l *layout) producerPromise() promise {
 	if err != nil {
 		panic(err) // the address was checked
 	}
-	p := promise{where: "from a call of send to a record in orders"}
+	p := promise{where: "from a call of send that is acknowledged to its record in orders"}
+	gaveUp := fmt.Sprintf("when delivery.timeout.ms = %s is over", kafka.Thousands(config.DeliveryTimeout))
+	if config.Retries < math.MaxInt32 {
+		gaveUp = fmt.Sprintf("after retries = %s or %s", kafka.Thousands(config.Retries), gaveUp)
+	}
 	switch {
-	case v.Text("outbox") == on && config.Acks != 0 && config.Retries > 0:
+	case v.Text("outbox") == on && config.Acks != 0:
 		p.level, p.where = atLeastOnce, "from a row of the outbox table to a record in orders"
 		p.how = "event and row are one database transaction, and the relay publishes a row until it is acknowledged"
 		p.ends = "A relay that crashes before it has marked the row publishes it again: readers need the event’s id, as in an inbox table, to know it."
@@ -74,20 +98,33 @@ func (l *layout) producerPromise() promise {
 		p.how = "records count when the COMMIT marker is below the high watermark"
 		p.ends = "read_uncommitted readers get them before, the aborted ones too. What is handed in again after an abort or a restart is a new record, and nothing outside the cluster is in it."
 	case config.Acks == 0:
+		p.where = "from a call of send to a record in orders"
 		p.level, p.how = atMostOnce, "with acks = 0 nobody answers, so nothing is sent again"
 		p.ends = "A request that is lost is lost without a word."
 	case config.EnableIdempotence == engine.IdempotenceOn:
 		p.level = exactlyOnce
 		p.how = "the leader knows each batch by producer id, epoch and sequence, and answers a second copy without writing it"
-		p.ends = "It ends at the process and at the call: a new process has a new producer id, and two calls of send with the same content are two records."
+		p.ends = "It ends at the process and at the call: a new process has a new producer id, and two calls of send with the same content are two records. A call that fails, " + gaveUp + ", has its record once or not at all."
 	case config.Retries == 0:
+		p.where = "from a call of send to a record in orders"
 		p.level, p.how = atMostOnce, "with retries = 0 a batch is sent once"
 		p.ends = "If no answer comes, its sender does not know whether it is written; handing it in again can write it twice."
 	default:
 		p.level, p.how = atLeastOnce, "a batch without an answer is sent again, and without idempotence the leader writes it again"
-		p.ends = "When only the answer was lost, the record is there twice" + map[bool]string{true: ", and with more than one request in flight perhaps out of order", false: ""}[config.MaxInFlight > 1] + "."
+		p.ends = "When only the answer was lost, the record is there twice" + map[bool]string{true: ", and with more than one request in flight perhaps out of order", false: ""}[config.MaxInFlight > 1] + ". A call that fails, " + gaveUp + ", may have its record or not."
+	}
+	if config.Acks == 1 && len(l.orders.Replicas) > 1 {
+		l.onOneReplica(&p)
 	}
 	return p
+}
+
+// onOneReplica takes back what acks = 1 does not keep: the leader answers alone, before any other replica has the record.
+func (l *layout) onOneReplica(p *promise) {
+	if p.level == atLeastOnce {
+		p.level = noPromise
+	}
+	p.ends += " And with acks = 1 the leader answers before any other replica has the record: if another leads next, what was acknowledged can be gone."
 }
 
 // billsPromise is what the application guarantees from an order to its bill.
@@ -98,25 +135,34 @@ func (l *layout) billsPromise() promise {
 		p.level = atMostOnce
 		p.how = "the application begins where the database says, which moves with each row and not with the bills"
 		p.ends = "A crash between a row and the commit of its bill loses the bill: two systems, two offsets."
-		return l.withRetries(p)
+		if v.Int("instances") > 1 && !appTransacts(v) {
+			p.level = noPromise
+			p.ends += " And an instance that was taken for dead and goes on writes its bill, though its row is refused: then there are two."
+		}
+		return l.withAborted(l.withRetries(p))
 	}
 	switch {
 	case appTransacts(v):
 		p.level, p.whom = exactlyOnce, "for read_committed readers of bills"
 		p.how = "bills and the offsets of their orders are one transaction"
 		p.ends = "read_uncommitted readers also get the bills of aborted transactions, and nothing outside the cluster is in it."
-		if !l.readsCommitted() && producersTransact(v) {
-			p.ends += " The application reads with read_uncommitted: it also bills orders whose transaction is aborted."
-		}
 	case v.Text("commit") == commitFirst:
 		p.level = atMostOnce
 		p.how = "the offset is committed before the bill is written"
 		p.ends = "A crash between the two loses the bill: whoever reads on begins behind its order."
-		return l.withRetries(p)
+		p = l.withRetries(p)
 	default:
 		p.level = atLeastOnce
 		p.how = "the bill is written before the offset is committed"
 		p.ends = "A crash between the two writes it again. Idempotence does not help: the application sends it by a new call."
+	}
+	return l.withAborted(p)
+}
+
+// withAborted says whose orders count too, where the application reads what may still be aborted.
+func (l *layout) withAborted(p promise) promise {
+	if !l.readsCommitted() && producersTransact(l.Address.Values) {
+		p.ends += " The application reads with read_uncommitted: orders whose transaction is aborted count too."
 	}
 	return p
 }
@@ -169,5 +215,5 @@ func (l *layout) outsidePromise() promise {
 		p.level, p.how = atMostOnce, "the offset is committed before the effect"
 		p.ends = fmt.Sprintf("A crash between the two loses the %s.", effectNames[l.outside()])
 	}
-	return p
+	return l.withAborted(p)
 }

@@ -6,33 +6,37 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
-// wait is how long one record took from the call of send to each reader, in ticks; -1: it is not there yet.
+// wait is how long one record took from the call of send to each reader.
 type wait struct {
 	entry
-	handed kafka.Tick    // when it was given to its producer
-	seen   [2]kafka.Tick // by reader: when it was given the record
+	handed moment    // when it was given to its producer
+	seen   [2]moment // by reader: when it was given the record; never where it was not
 }
+
+// never stands for what has not happened.
+var never = moment{tick: -1}
 
 // waits lists the records that the readers read for which it is known when they were handed in, by offset.
 func (l *layout) waits() (list []wait) {
 	c := l.read()
 	source := l.Cluster.Source()
-	handed := map[kafka.Offset]kafka.Tick{} // only looked up
+	handed := map[kafka.Offset]moment{} // only looked up
 	for _, o := range source.Outcomes().From(0) {
 		if h := source.Handed().At(o.Record); o.Kind == engine.Acknowledged && h.TopicPartition == c.TopicPartition && o.Offset >= 0 {
-			handed[o.Offset] = h.Tick
+			handed[o.Offset] = moment{h.Tick, h.Event}
 		}
 	}
 	for i := range c.entries {
 		e := &c.entries[i]
-		tick, known := handed[e.Offset]
+		at, known := handed[e.Offset]
 		if e.marker != "" || !known {
 			continue
 		}
-		w := wait{entry: *e, handed: tick, seen: [2]kafka.Tick{-1, -1}}
+		w := wait{entry: *e, handed: at, seen: [2]moment{never, never}}
 		for j, r := range l.readers {
 			if at, read := l.past.seen[j][e.Offset]; read && r.saw(e.Offset) > 0 {
 				w.seen[j] = at
@@ -47,7 +51,7 @@ func (l *layout) waits() (list []wait) {
 func (l *layout) latencyTable() view.Table {
 	list := l.waits()
 	t := view.Table{
-		ID: "latency", Caption: "From send to each reader, in ticks; each message takes one", Head: []string{"Record", "Sent in tick", "Acknowledged and written", "read_uncommitted", "read_committed", "Waited for"},
+		ID: "latency", Caption: "From send to each reader, in ticks; each message takes one", Head: []string{"Record", "Sent in tick", "Written", "read_uncommitted", "read_committed", "Waited for"},
 	}
 	from := max(len(list)-l.rows, 0)
 	if from > 0 {
@@ -56,18 +60,22 @@ func (l *layout) latencyTable() view.Table {
 	for _, w := range list[from:] {
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			{{Text: fmt.Sprintf("%s @%d", nameOf(w.Record), w.Offset), At: entryTarget(l.read().Topic, w.Offset)}},
-			view.Plain(fmt.Sprint(w.handed)), view.Plain(after(w.handed, l.past.appended[w.Offset])), view.Plain(after(w.handed, w.seen[0])), view.Plain(l.committedText(&w)), view.Plain(l.waitedFor(&w)),
+			view.Plain(fmt.Sprint(w.handed.tick)), view.Plain(l.past.after(w.handed, l.past.appended[w.Offset])), view.Plain(l.past.after(w.handed, w.seen[0])), view.Plain(l.committedText(&w)), view.Plain(l.waitedFor(&w)),
 		}})
 	}
 	return t
 }
 
-// after writes how many ticks lie between two.
-func after(from, to kafka.Tick) string {
-	if to < 0 {
+// after writes how many ticks lie between two moments, and how long the waits among them are.
+func (p *past) after(from, to moment) string {
+	if to == never {
 		return "not yet"
 	}
-	return fmt.Sprintf("+%d", to-from)
+	text := fmt.Sprintf("+%d", to.tick-from.tick)
+	if span := p.waited(from, to); span > 0 {
+		text += ", with " + labs.Span(span) + " waited"
+	}
+	return text
 }
 
 // committedText says when the reader of committed records was given a record.
@@ -75,7 +83,7 @@ func (l *layout) committedText(w *wait) string {
 	if w.aborted() {
 		return "never: aborted"
 	}
-	return after(w.handed, w.seen[1])
+	return l.past.after(w.handed, w.seen[1])
 }
 
 // waitedFor names the transactions for whose end a record waits, or waited, before it could be read as committed: its own,

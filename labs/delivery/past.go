@@ -7,15 +7,38 @@ import (
 
 // past is what the journal says of a run so far, as far as the page tells it.
 type past struct {
-	seen     [2]map[kafka.Offset]kafka.Tick // by reader: when it was given what stands at an offset; only looked up
-	appended map[kafka.Offset]kafka.Tick    // of the log that is read; only looked up
+	seen     [2]map[kafka.Offset]moment // by reader: when it was given what stands at an offset; only looked up
+	appended map[kafka.Offset]moment    // of the log that is read; only looked up
+	waits    []passing
 	crashes  []crash
 	failures []failure // errors that ended something, the last ones
 	timeouts []journal.TransactionTimedOut
 	fenced   []fencing
-	again    int // batches that the leader recognised as duplicates
-	retried  int // batches that a producer sent again
+	again    int // times that a leader recognised a batch as a duplicate
+	retried  int // times that a producer sent a batch again
 	losses   int // messages that a link dropped
+}
+
+// moment is when something happened.
+type moment struct {
+	tick kafka.Tick
+	seq  uint64 // of the event that says so
+}
+
+// passing is a wait by command, within which the tick stays the same.
+type passing struct {
+	from, to uint64 // the events at its begin and at its end
+	span     kafka.Millis
+}
+
+// waited is how long the waits are that lie between two moments, whole or in part.
+func (p *past) waited(from, to moment) (span kafka.Millis) {
+	for _, w := range p.waits {
+		if w.from < to.seq && w.to > from.seq {
+			span += w.span
+		}
+	}
+	return span
 }
 
 // crash is the end of a process.
@@ -40,11 +63,15 @@ func (l *layout) lastCrash(node kafka.NodeID) *crash {
 type failure struct {
 	node  kafka.NodeID
 	tick  kafka.Tick
-	api   string
+	api   string // whose answer it is; empty: a time was over
 	error string
 	fatal bool
+	sent  bool // a batch was given up that had been sent
 	seq   uint64
 }
+
+// expired stands for the error of a batch that was given up by itself.
+const expired = "delivery.timeout.ms"
 
 // fencing is a transaction that the coordinator ended for its producer.
 type fencing struct {
@@ -53,15 +80,17 @@ type fencing struct {
 	from kafka.ProducerEpoch
 	to   kafka.ProducerEpoch
 	why  string
-	seq  uint64
+	// mayEnd says that its producer, of transaction version 2, can still end it as it was ended: it takes that for its own.
+	mayEnd bool
+	seq    uint64
 }
 
 // readPast walks over the journal.
 func (l *layout) readPast() (p past) {
 	read := l.read().TopicPartition
-	p.appended = map[kafka.Offset]kafka.Tick{}
+	p.appended = map[kafka.Offset]moment{}
 	for i := range p.seen {
-		p.seen[i] = map[kafka.Offset]kafka.Tick{}
+		p.seen[i] = map[kafka.Offset]moment{}
 	}
 	for e := range l.Cluster.Journal().All() {
 		switch b := e.Body.(type) {
@@ -70,7 +99,7 @@ func (l *layout) readPast() (p past) {
 				if string(e.Node) == string(r.member.ID) && b.TopicPartition == read {
 					for o := b.From; o < b.To; o++ {
 						if _, known := p.seen[i][o]; !known {
-							p.seen[i][o] = e.Tick
+							p.seen[i][o] = moment{e.Tick, e.Seq}
 						}
 					}
 				}
@@ -78,9 +107,11 @@ func (l *layout) readPast() (p past) {
 		case journal.BatchAppended:
 			if b.TopicPartition == read {
 				for o := b.BaseOffset; o <= b.LastOffset; o++ {
-					p.appended[o] = e.Tick
+					p.appended[o] = moment{e.Tick, e.Seq}
 				}
 			}
+		case journal.TimePassed:
+			p.waits = append(p.waits, passing{e.Cause, e.Seq, b.Span})
 		case journal.MessageLost:
 			if b.ByLink {
 				p.losses++
@@ -88,29 +119,31 @@ func (l *layout) readPast() (p past) {
 		case journal.ProcessKilled:
 			p.crashes = append(p.crashes, crash{e.Node, e.Tick, "", e.Seq})
 		default:
-			p.take(e)
+			p.take(e, l.Address.Values.Int("version"))
 		}
 	}
 	return p
 }
 
 // take takes in one event that has to do with delivery.
-func (p *past) take(e journal.Event) {
+func (p *past) take(e journal.Event, version int) {
 	switch b := e.Body.(type) {
 	case journal.ConsumerCrashed:
 		p.crashes = append(p.crashes, crash{e.Node, e.Tick, b.At, e.Seq})
 	case journal.ProduceFailed:
-		p.failures = append(p.failures, failure{e.Node, e.Tick, "Produce", b.Error, false, e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: "Produce", error: b.Error, sent: true, seq: e.Seq})
+	case journal.BatchExpired:
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, error: expired, sent: b.InFlight || b.Attempts > 0, seq: e.Seq})
 	case journal.ProducerTransactionFailed:
 		if n := len(p.failures); n > 0 && p.failures[n-1].node == e.Node && p.failures[n-1].tick == e.Tick && p.failures[n-1].error == b.Error {
 			p.failures = p.failures[:n-1] // the same answer, told once
 		}
-		p.failures = append(p.failures, failure{e.Node, e.Tick, b.API, b.Error, b.Fatal, e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, seq: e.Seq})
 	case journal.TransactionTimedOut:
 		p.timeouts = append(p.timeouts, b)
-		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, "transaction.timeout.ms was over", e.Seq})
+		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, "transaction.timeout.ms was over", version == 2, e.Seq})
 	case journal.TransactionFenced:
-		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, string(b.From) + " began with the same transactional.id", e.Seq})
+		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, string(b.From) + " began with the same transactional.id", false, e.Seq})
 	case journal.DuplicateRecognised:
 		p.again++
 	case journal.BatchRetried:

@@ -156,7 +156,7 @@ func stageOf(e *entry) (stage, words string) {
 	case e.marker != "" && e.span != nil:
 		return isMarker, "ends the transaction of " + e.span.who
 	case e.marker != "":
-		return isMarker, "ends a transaction that had nothing here"
+		return isMarker, e.idle
 	case e.span == nil:
 		return isPlain, "in no transaction"
 	case e.span.open():
@@ -282,7 +282,7 @@ func (l *layout) readerStrip(r *reader) view.Strip {
 func (l *layout) sight(c *contents, r *reader, e *entry) view.Cell {
 	d := view.Cell{
 		ID: fmt.Sprintf("s-%s-%d", r.level, e.Offset), Offset: fmt.Sprint(e.Offset), At: entryTarget(c.Topic, e.Offset),
-		New: l.Address.T > 0 && l.past.seen[r.index()][e.Offset] == l.tick() && r.position > e.Offset,
+		New: l.Address.T > 0 && l.past.seen[r.index()][e.Offset].tick == l.tick() && r.position > e.Offset,
 	}
 	limit, limitText := c.Log.HighWatermark, "high watermark"
 	if r.level == readCommitted {

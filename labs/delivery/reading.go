@@ -2,9 +2,15 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/engine/txn"
 	"loglab/labs"
 	"loglab/labs/view"
 )
@@ -48,17 +54,30 @@ func (l *layout) readSoFar() view.Paragraph {
 	}
 	n := len(l.effects)
 	if n == 0 {
-		return say("So far: ", "there is no order yet that the application can read.")
+		return say("So far: ", "there is no order now that the application can read.")
 	}
 	text := ""
 	if l.bills != nil {
 		text += fmt.Sprintf(" Bills for read_committed: %s.", l.tallyOf(func(e *effect) int { return e.kept }).text())
+		if behind := l.keptBehind(); behind > 0 {
+			text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; of their bills %s behind the last stable offset, where they cannot be read yet.", isAre(behind))
+		}
 		text += fmt.Sprintf(" For read_uncommitted: %s.", l.tallyOf(func(e *effect) int { return e.bills }).text())
 	}
 	if l.outside() != nothing {
 		text += fmt.Sprintf(" Outside (%s): %s, %s in all.", outsideNames[l.outside()], l.tallyOf(func(e *effect) int { return e.outside }).text(), kafka.Count(l.app.Sink.Effects, "effect"))
 	}
 	return say(fmt.Sprintf("So far, of %s:", kafka.Count(n, "order")), "%s", text)
+}
+
+// keptBehind counts the bills of committed transactions, and of none, that a read_committed reader cannot read yet.
+func (l *layout) keptBehind() (n int) {
+	for i := range l.bills.entries {
+		if e := &l.bills.entries[i]; e.marker == "" && !e.open() && !e.aborted() && l.bills.lastStable >= 0 && e.Offset >= l.bills.lastStable {
+			n++
+		}
+	}
+	return n
 }
 
 // readProduced says what became of what was handed in.
@@ -177,7 +196,7 @@ func (l *layout) readCrashes() (list []view.Paragraph) {
 		if l.app != nil {
 			for j := range l.app.Members {
 				if m := &l.app.Members[j]; kafka.NodeID(m.ID) == c.node {
-					list = append(list, say(head, "%s", l.afterCrash(m.Alive)))
+					list = append(list, say(head, "%s", l.afterCrash(j)))
 				}
 			}
 		}
@@ -185,33 +204,102 @@ func (l *layout) readCrashes() (list []view.Paragraph) {
 	return list
 }
 
-// afterCrash says what a crash of the application leads to, or has led to.
-func (l *layout) afterCrash(alive bool) string {
-	open := false
-	for _, c := range l.logs() {
-		for _, s := range c.spans {
-			open = open || s.open() && strings.HasPrefix(s.who, "tx-"+billing)
-		}
+// afterCrash says what a crash of an instance of the application leads to, or has led to.
+func (l *layout) afterCrash(i int) string {
+	from := l.beginsText()
+	if l.app.Members[i].Alive {
+		return fmt.Sprintf("It runs again; by now %s.", from)
 	}
-	done := l.committedOrders()
-	from := fmt.Sprintf("its group has committed %d", done)
-	if done < 0 {
-		from = "its group has committed nothing"
-	}
-	switch {
-	case !alive && open:
-		return fmt.Sprintf("Its transaction is still open, and %s. A new process aborts it with initTransactions, and reads from there on.", from)
-	case !alive:
+	if !appTransacts(l.Address.Values) {
 		return fmt.Sprintf("When a process is started, it reads on from there: %s.", from)
 	}
-	return fmt.Sprintf("It runs again; by now %s.", from)
+	switch id := fmt.Sprintf("tx-%s-%d", billing, i+1); l.ending(id) {
+	case isOpening:
+		return fmt.Sprintf("Its transaction is still open, and %s. A new process aborts it with initTransactions, and reads from there on.", from)
+	case isEnding:
+		return fmt.Sprintf("Its EndTxn request is on its way, or what it decides is not on every in-sync replica yet. If it gets there, its transaction is committed%s; if not, a new process aborts it. By now %s.", l.decidedText(id), from)
+	case isDecided:
+		return fmt.Sprintf("Its transaction is committed%s: that is decided, and its markers follow. By now %s.", l.decidedText(id), from)
+	case isAborting:
+		return fmt.Sprintf("Its transaction is being aborted, and %s. A new process reads from there on.", from)
+	}
+	return fmt.Sprintf("When a process is started, it reads on from there: %s.", from)
+}
+
+// ending is how far the end of a transaction is.
+type ending int
+
+const (
+	isOver     ending = iota // there is none
+	isOpening                // nobody has asked for its end
+	isEnding                 // its commit is asked for, and not decided
+	isDecided                // its commit stands in the coordinator's log
+	isAborting               // its abort does, or is to
+)
+
+// ending says how far the end of the transaction of a transactional.id is.
+func (l *layout) ending(id string) ending {
+	for _, t := range l.View.Transactions {
+		if t.TransactionalID != id || t.Held == nil {
+			continue
+		}
+		switch h := t.Held; {
+		case h.State == txn.PrepareCommit:
+			return isDecided
+		case h.State == txn.PrepareAbort, h.State == txn.Ongoing && h.PendingState == txn.PrepareAbort:
+			return isAborting
+		case h.State == txn.Ongoing && h.PendingState == txn.PrepareCommit:
+			return isEnding
+		}
+	}
+	for _, m := range l.View.UnderWay {
+		if r, ok := m.Message.Request.(*kmsg.EndTxnRequest); ok && !m.Answer && r.TransactionalID == id && r.Commit {
+			return isEnding
+		}
+	}
+	for _, c := range l.logs() {
+		if slices.ContainsFunc(c.spans, func(s *span) bool { return s.open() && s.who == id }) {
+			return isOpening
+		}
+	}
+	return isOver
+}
+
+// decidedText says where a new process begins when the offsets of a transaction count.
+func (l *layout) decidedText(id string) string {
+	if l.app.Sink.Kind == engine.SinkOffsets || l.app.Held == nil {
+		return ""
+	}
+	for _, t := range l.View.Transactions {
+		for _, p := range l.app.Held.PendingOffsets {
+			if t.TransactionalID == id && t.Held != nil && t.Held.ProducerID == p.ProducerID && p.Topic == orders {
+				return fmt.Sprintf(", and with it the offset %d, at which a new process begins", p.Offset)
+			}
+		}
+	}
+	return ""
+}
+
+// beginsText says where a new process of the application would begin, and who says so.
+func (l *layout) beginsText() string {
+	if stored := l.storedOutside(); l.app.Sink.Kind == engine.SinkOffsets && stored >= 0 {
+		return fmt.Sprintf("the database has the offset %d", stored)
+	}
+	if done := l.committedOrders(); done >= 0 {
+		return fmt.Sprintf("its group has committed %d", done)
+	}
+	return "its group has committed nothing"
 }
 
 // readFenced tells of the transactions that the coordinator ended for their producers.
 func (l *layout) readFenced() (list []view.Paragraph) {
 	for i := len(l.past.fenced) - 1; i >= 0 && len(list) < crashesTold; i-- {
 		f := l.past.fenced[i]
-		list = append(list, say(fmt.Sprintf("The coordinator aborted the transaction of %s in tick %d: ", f.who, f.tick), "%s. The epoch went from %d to %d, so whoever still has the old one is fenced.", f.why, f.from, f.to))
+		text := "whoever still has the old one is fenced"
+		if f.mayEnd {
+			text = "records with the old one are refused and a commit too; an abort with it is taken for the one that was done"
+		}
+		list = append(list, say(fmt.Sprintf("The coordinator began to abort the transaction of %s in tick %d: ", f.who, f.tick), "%s. The epoch went from %d to %d, so %s.", f.why, f.from, f.to, text))
 	}
 	return list
 }
@@ -220,23 +308,35 @@ func (l *layout) readFenced() (list []view.Paragraph) {
 func (l *layout) readFailures() (list []view.Paragraph) {
 	for i := len(l.past.failures) - 1; i >= 0 && len(list) < failuresTold; i-- {
 		f := l.past.failures[i]
-		text := "It can only abort this transaction."
+		head, text := fmt.Sprintf("%s got %s in tick %d, ", f.node, f.error, f.tick), "the answer to its "+f.api+" request."
 		switch {
-		case f.fatal:
-			text = "That is fatal: all that is left is to close the producer."
-		case f.api == "Produce":
-			text = "Nothing of that batch is written by this request."
+		case f.error == expired:
+			head, text = fmt.Sprintf("%s gave up a batch in tick %d: ", f.node, f.tick), expired+" was over."
+		case f.api == "":
+			text = "when its time was over."
+		case f.error == kerr.NetworkException.Message:
+			head, text = fmt.Sprintf("%s got no answer to its %s request until tick %d: ", f.node, f.api, f.tick), f.error+"."
 		}
-		list = append(list, say(fmt.Sprintf("%s got %s in tick %d", f.node, f.error, f.tick), ", %s. %s", answerTo(f.api), text))
+		list = append(list, say(head, "%s %s", text, l.failureMeans(&f)))
 	}
 	return list
 }
 
-func answerTo(api string) string {
-	if api == "" {
-		return "when its time was over"
+// failureMeans says what is left after an error.
+func (l *layout) failureMeans(f *failure) string {
+	switch {
+	case f.fatal:
+		return "That is fatal: all that is left is to close the producer."
+	case f.error == expired && !f.sent:
+		return "It was never sent."
+	case f.error == expired, f.sent && (f.error == kerr.NetworkException.Message || f.error == kerr.RequestTimedOut.Message):
+		return "The leader may have written the batch: its producer does not know."
+	case f.sent && f.error == kerr.NotEnoughReplicasAfterAppend.Message:
+		return "The leader has written the batch, and too few replicas have it."
+	case f.sent:
+		return "Nothing of that batch is written by this request."
 	}
-	return "the answer to its " + api + " request"
+	return "It can only abort this transaction."
 }
 
 // readCoordinators says which transactional ids nobody coordinates now.
@@ -257,40 +357,46 @@ func (l *layout) readCoordinators() view.Paragraph {
 func (l *layout) readDuplicates() view.Paragraph {
 	switch {
 	case l.past.again > 0:
-		return say(fmt.Sprintf("%s sent again and recognised: ", kafka.Count(l.past.again, "batch")+" "+labs.Verb(l.past.again, "was", "were")), "the leader had its producer id, epoch and sequences, answered with the offsets of the first copy, and wrote nothing.")
+		return say(fmt.Sprintf("Batches were sent again and recognised, %s: ", kafka.Count(l.past.again, "time")), "the leader had the producer id, epoch and sequences, answered with the offsets of the first copy, and wrote nothing.")
 	case l.past.retried > 0:
-		return say(fmt.Sprintf("%s sent again: ", kafka.Count(l.past.retried, "batch")+" "+labs.Verb(l.past.retried, "was", "were")), "no answer had come, or an error that lets the producer try again.")
+		return say(fmt.Sprintf("Batches were sent again, %s: ", kafka.Count(l.past.retried, "time")), "no answer had come, or an error that lets the producer try again.")
 	}
 	return nil
 }
 
-// readLatency says how long records take to each reader.
+// readLatency says how long records take to each reader. Only those are compared that both have, with no wait on their way:
+// the ticks do not count it.
 func (l *layout) readLatency() view.Paragraph {
 	var sums [2]int
-	var counts [2]int
-	most, mostName := -1, ""
+	both, first, most, mostName := 0, 0, -1, ""
 	for _, w := range l.waits() {
-		for i, at := range w.seen {
-			if at >= 0 {
-				sums[i], counts[i] = sums[i]+int(at-w.handed), counts[i]+1
-				if i == 1 && int(at-w.handed) > most {
-					most, mostName = int(at-w.handed), nameOf(w.Record)
-				}
+		switch {
+		case w.seen[0] == never:
+		case w.seen[1] == never:
+			first++
+		case l.past.waited(w.handed, w.seen[0]) == 0 && l.past.waited(w.handed, w.seen[1]) == 0:
+			both++
+			for i, at := range w.seen {
+				sums[i] += int(at.tick - w.handed.tick)
+			}
+			if took := int(w.seen[1].tick - w.handed.tick); took > most {
+				most, mostName = took, nameOf(w.Record)
 			}
 		}
 	}
-	if counts[0] == 0 {
+	var parts []string
+	switch {
+	case both == 1:
+		parts = append(parts, fmt.Sprintf("%s took %s to read_uncommitted and %d to read_committed", mostName, kafka.Count(sums[0], "tick"), sums[1]))
+	case both > 1:
+		mean := func(i int) float64 { return float64(sums[i]) / float64(both) }
+		parts = append(parts, fmt.Sprintf("of %s that both have, on average %.1f ticks to read_uncommitted and %.1f to read_committed, where %s took longest, %s", kafka.Count(both, "record"), mean(0), mean(1), mostName, kafka.Count(most, "tick")))
+	}
+	if first > 0 {
+		parts = append(parts, hasHave(first, "record")+" come to read_uncommitted alone")
+	}
+	if parts == nil {
 		return nil
 	}
-	mean := func(i int) string {
-		if counts[i] == 0 {
-			return "none has come"
-		}
-		return fmt.Sprintf("%.1f ticks", float64(sums[i])/float64(counts[i]))
-	}
-	text := fmt.Sprintf("to read_uncommitted %s, to read_committed %s", mean(0), mean(1))
-	if most >= 0 {
-		text += fmt.Sprintf("; the longest there %s, of %s", kafka.Count(most, "tick"), mostName)
-	}
-	return say("From send to a reader: ", "%s.", text)
+	return say("From send to a reader: ", "%s.", strings.Join(parts, "; "))
 }

@@ -57,7 +57,7 @@ func transacting() []labs.Ready {
 // crashing are runs of an application that reads, processes and writes, and crashes at each of its steps.
 func crashing() []labs.Ready {
 	return []labs.Ready{
-		{Title: "Read, process, write: one transaction", Query: "t=20", Text: "Three orders, three bills and the offset of the orders in one transaction: 18 ticks from poll to CompleteCommit."},
+		{Title: "Read, process, write: one transaction", Query: "t=20", Text: "Three orders, three bills and the offset of the orders in one transaction: 17 ticks from what poll returns to CompleteCommit."},
 		{Title: "It crashes after poll", Query: "do=1:crash+billing-1+after+poll&do=4:start+billing-1&do=4:wait+2s&t=18", Text: "Nothing was written: the new process reads the same orders. One bill each."},
 		{Title: "It crashes after processing one order", Query: "do=1:crash+billing-1+after+processing&do=5:start+billing-1&do=5:wait+2s&t=19", Text: "The bill was in the producer’s memory, and is gone with it. One bill each."},
 		{Title: "It crashes after its bills are written", Query: "do=1:crash+billing-1+after+produce&do=11:start+billing-1&do=11:wait+2500ms&t=24", Text: "initTransactions aborts them, and they are written again: one bill each for read_committed, two for read_uncommitted."},
