@@ -92,8 +92,12 @@ func (l *layout) counts(e *entry) bool {
 // readsCommitted says whether the application's consumer has isolation.level = read_committed.
 func (l *layout) readsCommitted() bool { return l.Address.Values.Text("isolation") == readCommitted }
 
-// committedOrders is what the application's group has committed of orders; -1: nothing.
+// committedOrders is what the application's group has committed of orders; -1: nothing. While nobody coordinates the group it
+// is what it had committed when somebody did.
 func (l *layout) committedOrders() kafka.Offset {
+	if l.app.Coordinator == "" {
+		return l.past.committed
+	}
 	o := kafka.NoOffset
 	for _, at := range l.app.Offsets {
 		if at.Topic == orders {
@@ -139,7 +143,7 @@ func (l *layout) fate(o kafka.Offset) (fate engine.RecordFate) {
 
 // holds says whether an instance has an order in hand, or may still write what it has made of it.
 func (l *layout) holds(o kafka.Offset) bool {
-	if l.bills != nil && l.billsUnderWay() {
+	if l.bills != nil && l.writesUnderWay(bills) {
 		return true
 	}
 	for i := range l.app.Members {
@@ -158,11 +162,13 @@ func (l *layout) holds(o kafka.Offset) bool {
 	return false
 }
 
-// billsUnderWay says whether a request that writes bills is on its way, from whatever process.
-func (l *layout) billsUnderWay() bool {
+// writesUnderWay says whether a request that writes to a topic is on its way, from whatever process. Requests name the topic
+// by its id.
+func (l *layout) writesUnderWay(topic string) bool {
+	written, _ := l.View.Controller.Image.Topic(topic)
 	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
 		request, ok := m.Message.Request.(*kmsg.ProduceRequest)
-		return ok && !m.Answer && slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.Topic == bills })
+		return ok && !m.Answer && slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.TopicID == written.ID })
 	})
 }
 
@@ -292,9 +298,12 @@ func (l *layout) producedCounts() []view.Count {
 	present, missing := l.inOrders(&r)
 	list := []view.Count{
 		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: fmt.Sprintf("calls of send; %d acknowledged, %d on their way", r.Acknowledged, r.Waiting)},
-		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there", missing), Warn: missing > 0},
+		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there%s", missing, l.yet(&r)), Warn: missing > 0 && l.yet(&r) == ""},
 		{Name: "Twice in the log", Number: kafka.Thousands(len(r.Duplicated)), Text: "one call of send, more than one record", Warn: len(r.Duplicated) > 0},
 		{Name: "Lost", Number: kafka.Thousands(len(r.Lost)), Text: "acknowledged, and not there", Warn: len(r.Lost) > 0},
+	}
+	if r.Unavailable > 0 {
+		list = append(list, view.Count{Name: "Out of reach", Number: kafka.Thousands(r.Unavailable), Text: "acknowledged, and no leader runs", Warn: true})
 	}
 	if failed := r.Failed + r.Dropped; failed > 0 {
 		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(failed), Text: "by the producer, or forgotten in a crash", Warn: true})
@@ -317,18 +326,25 @@ func (l *layout) producedCounts() []view.Count {
 	return list
 }
 
-// inOrders counts the calls of send whose record stands in the log of orders, and those whose record does not and is not
-// on its way.
+// inOrders counts the calls of send whose record stands in the log of orders, and those whose record does not.
 func (l *layout) inOrders(r *engine.LedgerReport) (present, missing int) {
 	for i := range l.orders.entries {
-		if l.orders.entries[i].marker == "" {
+		if e := &l.orders.entries[i]; e.marker == "" && e.Offset >= l.orders.Log.LogStartOffset {
 			present++
 		}
 	}
 	for _, e := range r.Duplicated {
 		present -= len(e.Offsets) - 1
 	}
-	return present, max(r.Sent-present-r.Waiting, 0)
+	return present, max(r.Sent-present-r.Removed, 0)
+}
+
+// yet is the word for what is not in orders and may still come there.
+func (l *layout) yet(r *engine.LedgerReport) string {
+	if r.Waiting > 0 || l.writesUnderWay(orders) {
+		return " yet"
+	}
+	return ""
 }
 
 // sameContent counts the records that have the same key and value as one that was handed in before: two calls of send.

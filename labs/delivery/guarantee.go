@@ -46,11 +46,15 @@ func (l *layout) readGuarantee() view.Paragraph {
 
 // durability is what every guarantee rests on: that what was acknowledged is kept. Where it is not, it says so.
 func (l *layout) durability() []view.Span {
-	text := fmt.Sprintf(" All of it rests on what the replicas keep: min.insync.replicas = %d, so what was acknowledged stands on %d replicas at least, in their page caches.", l.orders.MinISR, l.orders.MinISR)
+	least := l.orders.MinISR
+	if l.bills != nil {
+		least = min(least, l.bills.MinISR)
+	}
+	text := fmt.Sprintf(" All of it rests on what the replicas keep: with min.insync.replicas = %d as now, what is acknowledged with acks = all stands on %d of them at least, in their page caches.", least, least)
 	switch {
 	case len(l.orders.Replicas) == 1:
 		text = " All of it rests on what the one replica keeps: a power loss takes what is not on its disk yet, acknowledged or not."
-	case l.orders.MinISR == 1:
+	case least == 1:
 		text = " All of it rests on what the replicas keep: with min.insync.replicas = 1 one that is alone in sync acknowledges what nobody else has."
 	}
 	spans := []view.Span{{Text: text}}
@@ -115,6 +119,9 @@ func (l *layout) producerPromise() promise {
 	}
 	if config.Acks == 1 && len(l.orders.Replicas) > 1 {
 		l.onOneReplica(&p)
+	}
+	if v.Text("plain") == on {
+		p.ends += " The plain producer beside has the default settings: acks = all and idempotence."
 	}
 	return p
 }

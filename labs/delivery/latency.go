@@ -15,6 +15,7 @@ type wait struct {
 	entry
 	handed moment    // when it was given to its producer
 	seen   [2]moment // by reader: when it was given the record; never where it was not
+	copy   bool      // an earlier record of the log is the same call of send
 }
 
 // never stands for what has not happened.
@@ -30,13 +31,22 @@ func (l *layout) waits() (list []wait) {
 			handed[o.Offset] = moment{h.Tick, h.Event}
 		}
 	}
+	copies := map[kafka.Offset]bool{} // only looked up
+	for _, d := range l.Cluster.Ledger().Duplicated {
+		h := source.Handed().At(d.Record)
+		for i, o := range d.Offsets {
+			if d.TopicPartition == c.TopicPartition {
+				handed[o], copies[o] = moment{h.Tick, h.Event}, i > 0
+			}
+		}
+	}
 	for i := range c.entries {
 		e := &c.entries[i]
 		at, known := handed[e.Offset]
 		if e.marker != "" || !known {
 			continue
 		}
-		w := wait{entry: *e, handed: at, seen: [2]moment{never, never}}
+		w := wait{entry: *e, handed: at, seen: [2]moment{never, never}, copy: copies[e.Offset]}
 		for j, r := range l.readers {
 			if at, read := l.past.seen[j][e.Offset]; read && r.saw(e.Offset) > 0 {
 				w.seen[j] = at

@@ -34,7 +34,7 @@ func (l *layout) foresee() (o outlook, ok bool) {
 		o.begins = l.orders.Log.LogStartOffset
 	}
 	sent, transacts := l.billsSent(m), appTransacts(l.Address.Values)
-	ending := transacts && endsNow(m)
+	ending := transacts && (endsNow(m) || l.commitStands())
 	for i := range l.effects {
 		e := &l.effects[i]
 		again := e.Offset >= o.begins
@@ -104,6 +104,9 @@ func (l *layout) wouldBegin(m *engine.MemberView) kafka.Offset {
 			return c.Next
 		}
 	}
+	if o := l.pendingOffset(firstTransaction); o >= 0 && l.commitStands() {
+		return o
+	}
 	if appTransacts(l.Address.Values) && endsNow(m) {
 		for _, a := range m.Assignment {
 			if a.Topic == orders {
@@ -124,6 +127,15 @@ func (l *layout) wouldBegin(m *engine.MemberView) kafka.Offset {
 func endsNow(m *engine.MemberView) bool {
 	t := m.Producer.Transaction
 	return t != nil && string(t.State) == "COMMITTING_TRANSACTION" && t.Asking == "EndTxn"
+}
+
+// firstTransaction is the transactional.id of the first instance.
+const firstTransaction = "tx-" + billing + "-1"
+
+// commitStands says whether the commit of the first instance's transaction is decided, or the coordinator writes it.
+func (l *layout) commitStands() bool {
+	how := l.ending(firstTransaction)
+	return how == isDecided || how == isEnding
 }
 
 // billsSent counts the bills that are on their way to the log, by their order.

@@ -1,8 +1,13 @@
 package delivery
 
 import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/engine/txn"
 )
 
 // past is what the journal says of a run so far, as far as the page tells it.
@@ -10,13 +15,16 @@ type past struct {
 	seen     [2]map[kafka.Offset]moment // by reader: when it was given what stands at an offset; only looked up
 	appended map[kafka.Offset]moment    // of the log that is read; only looked up
 	waits    []passing
-	crashes  []crash
-	failures []failure // errors that ended something, the last ones
-	timeouts []journal.TransactionTimedOut
-	fenced   []fencing
-	again    int // times that a leader recognised a batch as a duplicate
-	retried  int // times that a producer sent a batch again
-	losses   int // messages that a link dropped
+	// committed is what the application's group had committed of orders when its coordinator told last; -1: nothing.
+	committed kafka.Offset
+	states    map[string]txn.State // of each transactional.id, as its coordinator told last; only looked up
+	doubted   map[sending]bool     // whether a try to write there failed of which the leader may have taken the batch; only looked up
+	crashes   []crash
+	failures  []failure // errors that ended something, the last ones
+	fenced    []fencing
+	again     int // times that a leader recognised a batch as a duplicate
+	retried   int // times that a producer sent a batch again
+	losses    int // messages that a link dropped
 }
 
 // moment is when something happened.
@@ -67,7 +75,24 @@ type failure struct {
 	error string
 	fatal bool
 	sent  bool // a batch was given up that had been sent
+	asked bool // it is the answer of a broker: otherwise none came
+	doubt bool // the leader may have taken the batch
 	seq   uint64
+}
+
+// sending is a producer and where it writes.
+type sending struct {
+	node kafka.NodeID
+	tp   kafka.TopicPartition
+}
+
+// notLeader is Kafka's name of the error that kerr calls by its former one.
+const notLeader = "NOT_LEADER_OR_FOLLOWER"
+
+// leavesDoubt says whether the leader may have taken a batch though its producer got an error: no answer came, or the leader
+// had it and gave up waiting for the others, or resigned meanwhile.
+func leavesDoubt(code string) bool {
+	return slices.Contains([]string{kerr.NetworkException.Message, kerr.RequestTimedOut.Message, kerr.NotEnoughReplicasAfterAppend.Message, notLeader}, code)
 }
 
 // expired stands for the error of a batch that was given up by itself.
@@ -80,15 +105,14 @@ type fencing struct {
 	from kafka.ProducerEpoch
 	to   kafka.ProducerEpoch
 	why  string
-	// mayEnd says that its producer, of transaction version 2, can still end it as it was ended: it takes that for its own.
-	mayEnd bool
-	seq    uint64
+	seq  uint64
 }
 
 // readPast walks over the journal.
 func (l *layout) readPast() (p past) {
 	read := l.read().TopicPartition
-	p.appended = map[kafka.Offset]moment{}
+	p.appended, p.committed = map[kafka.Offset]moment{}, kafka.NoOffset
+	p.states, p.doubted = map[string]txn.State{}, map[sending]bool{}
 	for i := range p.seen {
 		p.seen[i] = map[kafka.Offset]moment{}
 	}
@@ -119,34 +143,78 @@ func (l *layout) readPast() (p past) {
 		case journal.ProcessKilled:
 			p.crashes = append(p.crashes, crash{e.Node, e.Tick, "", e.Seq})
 		default:
-			p.take(e, l.Address.Values.Int("version"))
+			p.take(e, l.Cluster.Journal())
+			p.takeCoordinator(e)
 		}
 	}
 	return p
 }
 
+// takeCoordinator takes in what coordinators tell.
+func (p *past) takeCoordinator(e journal.Event) {
+	switch b := e.Body.(type) {
+	case journal.OffsetCommitted:
+		if b.Group == billing && b.TopicPartition.Topic == orders {
+			p.committed = b.Offset
+		}
+	case journal.TransactionalOffsetsEnded:
+		for _, o := range b.Visible {
+			if b.Group == billing && o.TopicPartition.Topic == orders {
+				p.committed = o.Offset
+			}
+		}
+	case journal.OffsetsRemoved:
+		if b.Group == billing && slices.Contains(b.Partitions, partition(orders)) {
+			p.committed = kafka.NoOffset
+		}
+	case journal.TransactionalIDInitialised:
+		p.states[b.TransactionalID] = txn.Empty
+	case journal.PartitionsAddedToTransaction:
+		p.states[b.TransactionalID] = txn.Ongoing
+	case journal.TransactionStateChanged:
+		p.states[b.TransactionalID] = txn.State(b.To)
+	case journal.TransactionCompleted:
+		p.states[b.TransactionalID] = txn.State(b.To)
+	case journal.TransactionTimedOut:
+		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, "transaction.timeout.ms was over", e.Seq})
+	case journal.TransactionFenced:
+		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, string(b.From) + " began with the same transactional.id", e.Seq})
+	case journal.TransactionWriteFailed: // what was begun does not hold
+		if n := len(p.fenced); n > 0 && p.fenced[n-1].who == b.TransactionalID && b.To == string(txn.PrepareAbort) {
+			p.fenced = p.fenced[:n-1]
+		}
+	}
+}
+
 // take takes in one event that has to do with delivery.
-func (p *past) take(e journal.Event, version int) {
+func (p *past) take(e journal.Event, j *journal.Journal) {
 	switch b := e.Body.(type) {
 	case journal.ConsumerCrashed:
 		p.crashes = append(p.crashes, crash{e.Node, e.Tick, b.At, e.Seq})
 	case journal.ProduceFailed:
-		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: "Produce", error: b.Error, sent: true, seq: e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: "Produce", error: b.Error, sent: true, asked: isAnswer(j, e.Cause), doubt: leavesDoubt(b.Error), seq: e.Seq})
 	case journal.BatchExpired:
-		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, error: expired, sent: b.InFlight || b.Attempts > 0, seq: e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, error: expired, sent: b.InFlight || b.Attempts > 0, doubt: b.InFlight || p.doubted[sending{e.Node, b.TopicPartition}], seq: e.Seq})
 	case journal.ProducerTransactionFailed:
 		if n := len(p.failures); n > 0 && p.failures[n-1].node == e.Node && p.failures[n-1].tick == e.Tick && p.failures[n-1].error == b.Error {
 			p.failures = p.failures[:n-1] // the same answer, told once
 		}
-		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, seq: e.Seq})
-	case journal.TransactionTimedOut:
-		p.timeouts = append(p.timeouts, b)
-		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, "transaction.timeout.ms was over", version == 2, e.Seq})
-	case journal.TransactionFenced:
-		p.fenced = append(p.fenced, fencing{b.TransactionalID, e.Tick, b.ProducerEpoch, b.NewEpoch, string(b.From) + " began with the same transactional.id", false, e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, asked: isAnswer(j, e.Cause), seq: e.Seq})
 	case journal.DuplicateRecognised:
 		p.again++
 	case journal.BatchRetried:
 		p.retried++
+		at := sending{e.Node, b.TopicPartition}
+		p.doubted[at] = p.doubted[at] || leavesDoubt(b.Error)
 	}
+}
+
+// isAnswer says whether what led to an event was the answer of a broker.
+func isAnswer(j *journal.Journal, cause uint64) bool {
+	e, ok := j.At(cause)
+	if _, failed := e.Body.(journal.ProduceFailed); failed {
+		e, ok = j.At(e.Cause)
+	}
+	b, is := e.Body.(journal.MessageDelivered)
+	return ok && is && b.Response
 }

@@ -38,7 +38,8 @@ func (l *layout) reading() (list []view.Paragraph) {
 	add(l.readCrashes()...)
 	add(l.readFenced()...)
 	add(l.readFailures()...)
-	add(l.readCoordinators(), l.readDuplicates(), l.readLatency())
+	add(l.readCoordinators()...)
+	add(l.readDuplicates(), l.readLatency())
 	return list
 }
 
@@ -89,21 +90,34 @@ func (l *layout) readProduced() view.Paragraph {
 	present, missing := l.inOrders(&r)
 	text := fmt.Sprintf("%d acknowledged, %s in orders", r.Acknowledged, isAre(present))
 	if len(r.Duplicated) > 0 {
-		text += fmt.Sprintf(", %d of them twice", len(r.Duplicated))
+		times := "twice"
+		if slices.ContainsFunc(r.Duplicated, func(e engine.LedgerEntry) bool { return len(e.Offsets) > 2 }) {
+			times = "more than once"
+		}
+		text += fmt.Sprintf(", %d of them %s", len(r.Duplicated), times)
 	}
 	if missing > 0 {
-		text += fmt.Sprintf(", %s not there and not on %s way", isAre(missing), labs.Verb(missing, "its", "their"))
+		text += fmt.Sprintf(", %s not there%s", isAre(missing), l.yet(&r))
+	}
+	if r.Removed > 0 {
+		text += fmt.Sprintf(", %s deleted", isAre(r.Removed))
 	}
 	if lost := len(r.Lost); lost > 0 {
 		text += fmt.Sprintf(", %s lost", isAre(lost))
 	}
-	if given := r.Failed + r.Dropped; given > 0 {
-		text += fmt.Sprintf(", %d given up by its producer", given)
+	if r.Failed > 0 {
+		text += fmt.Sprintf(", %d given up by its producer", r.Failed)
+	}
+	if r.Dropped > 0 {
+		text += fmt.Sprintf(", %d forgotten in a crash", r.Dropped)
 	}
 	text += "."
 	if n, first := l.sameContent(); n > 0 {
 		h := l.Cluster.Source().Handed()
-		text += fmt.Sprintf(" %s the same key and value as an earlier one, as in ticks %d and %d: two calls of send, two records.", hasHave(n, "record"), h.At(first[0]).Tick, h.At(first[1]).Tick)
+		text += fmt.Sprintf(" %s the same key and value as an earlier one, as in ticks %d and %d: two calls of send.", hasHave(n, "record"), h.At(first[0]).Tick, h.At(first[1]).Tick)
+		if missing == 0 && n == 1 {
+			text = strings.TrimSuffix(text, ".") + ", two records."
+		}
 	}
 	return say(fmt.Sprintf("So far, of %s handed in: ", kafka.Count(r.Sent, "record")), "%s", text)
 }
@@ -158,7 +172,7 @@ func (l *layout) readVisible() view.Paragraph {
 	}
 	text := fmt.Sprintf("read_uncommitted has seen %s, read_committed %s.", namesText(seen[0]), namesText(seen[1]))
 	if n := l.abortedSeen(l.readers[0]); n > 0 {
-		text += fmt.Sprintf(" %s of the first %s aborted since, and nobody tells that reader.", kafka.Count(n, "record"), labs.Verb(n, "was", "were"))
+		text += fmt.Sprintf(" %s of the first %s in a transaction that was aborted, and nobody tells that reader.", kafka.Count(n, "record"), labs.Verb(n, "is", "are"))
 	}
 	return say("The two readers have seen different things: ", "%s", text)
 }
@@ -180,12 +194,19 @@ func (l *layout) readLag() view.Paragraph {
 	c := l.read()
 	for _, r := range l.readers {
 		lag := c.Log.HighWatermark - r.kept
-		if r.kept < 0 || lag == 0 || r.position < c.Log.HighWatermark {
+		if r.kept < 0 || lag == 0 || r.position < c.Log.HighWatermark || c.gives(r) {
 			continue
 		}
 		return say(fmt.Sprintf("The lag of %s is %d, and stays: ", r.level, lag), "it has read all there is, to position %d, and has committed %d, the offset of its last record + 1. %s behind it %s a marker or filtered, and nobody is given one.", r.position, r.kept, kafka.Count(int(lag), "offset"), labs.Verb(int(lag), "is", "are"))
 	}
 	return nil
+}
+
+// gives says whether a reader is given any of what lies between what it has committed and the high watermark.
+func (c *contents) gives(r *reader) bool {
+	return slices.ContainsFunc(c.entries, func(e entry) bool {
+		return e.Offset >= r.kept && e.Offset < c.Log.HighWatermark && e.marker == "" && !(r.level == readCommitted && e.aborted())
+	})
 }
 
 // readCrashes tells of the last processes that ended.
@@ -210,10 +231,12 @@ func (l *layout) afterCrash(i int) string {
 	if l.app.Members[i].Alive {
 		return fmt.Sprintf("It runs again; by now %s.", from)
 	}
-	if !appTransacts(l.Address.Values) {
-		return fmt.Sprintf("When a process is started, it reads on from there: %s.", from)
+	id := fmt.Sprintf("tx-%s-%d", billing, i+1)
+	how := isOver
+	if appTransacts(l.Address.Values) {
+		how = l.ending(id)
 	}
-	switch id := fmt.Sprintf("tx-%s-%d", billing, i+1); l.ending(id) {
+	switch how {
 	case isOpening:
 		return fmt.Sprintf("Its transaction is still open, and %s. A new process aborts it with initTransactions, and reads from there on.", from)
 	case isEnding:
@@ -222,6 +245,13 @@ func (l *layout) afterCrash(i int) string {
 		return fmt.Sprintf("Its transaction is committed%s: that is decided, and its markers follow. By now %s.", l.decidedText(id), from)
 	case isAborting:
 		return fmt.Sprintf("Its transaction is being aborted, and %s. A new process reads from there on.", from)
+	case isUnknown:
+		return fmt.Sprintf("Its transaction was in %s when its coordinator told last; the next one goes on from what its log has. By now %s.", l.past.states[id], from)
+	}
+	for _, o := range l.app.Offsets {
+		if o.Topic == orders && o.Owner != "" && o.Owner != kafka.NodeID(l.app.Members[i].ID) {
+			return fmt.Sprintf("%s reads on in its place: %s.", o.Owner, from)
+		}
 	}
 	return fmt.Sprintf("When a process is started, it reads on from there: %s.", from)
 }
@@ -235,12 +265,20 @@ const (
 	isEnding                 // its commit is asked for, and not decided
 	isDecided                // its commit stands in the coordinator's log
 	isAborting               // its abort does, or is to
+	isUnknown                // nobody coordinates it
 )
 
 // ending says how far the end of the transaction of a transactional.id is.
 func (l *layout) ending(id string) ending {
 	for _, t := range l.View.Transactions {
-		if t.TransactionalID != id || t.Held == nil {
+		if t.TransactionalID != id {
+			continue
+		}
+		if t.Held == nil {
+			switch l.past.states[id] {
+			case txn.Ongoing, txn.PrepareCommit, txn.PrepareAbort:
+				return isUnknown
+			}
 			continue
 		}
 		switch h := t.Held; {
@@ -267,17 +305,25 @@ func (l *layout) ending(id string) ending {
 
 // decidedText says where a new process begins when the offsets of a transaction count.
 func (l *layout) decidedText(id string) string {
-	if l.app.Sink.Kind == engine.SinkOffsets || l.app.Held == nil {
-		return ""
+	if o := l.pendingOffset(id); o >= 0 && l.app.Sink.Kind != engine.SinkOffsets {
+		return fmt.Sprintf(", and with it the offset %d, at which a new process begins", o)
+	}
+	return ""
+}
+
+// pendingOffset is the offset of orders that counts when the transaction of a transactional.id is committed; -1: none.
+func (l *layout) pendingOffset(id string) kafka.Offset {
+	if l.app.Held == nil {
+		return kafka.NoOffset
 	}
 	for _, t := range l.View.Transactions {
 		for _, p := range l.app.Held.PendingOffsets {
 			if t.TransactionalID == id && t.Held != nil && t.Held.ProducerID == p.ProducerID && p.Topic == orders {
-				return fmt.Sprintf(", and with it the offset %d, at which a new process begins", p.Offset)
+				return p.Offset
 			}
 		}
 	}
-	return ""
+	return kafka.NoOffset
 }
 
 // beginsText says where a new process of the application would begin, and who says so.
@@ -285,10 +331,37 @@ func (l *layout) beginsText() string {
 	if stored := l.storedOutside(); l.app.Sink.Kind == engine.SinkOffsets && stored >= 0 {
 		return fmt.Sprintf("the database has the offset %d", stored)
 	}
-	if done := l.committedOrders(); done >= 0 {
-		return fmt.Sprintf("its group has committed %d", done)
+	text := "its group has committed nothing"
+	done := l.committedOrders()
+	if done >= 0 {
+		text = fmt.Sprintf("its group has committed %d", done)
 	}
-	return "its group has committed nothing"
+	if l.app.Coordinator == "" {
+		text += ", as its coordinator told last: it has none now"
+	}
+	if o := l.commitUnderWay(); o > done {
+		text += fmt.Sprintf(", and a commit of %d is on its way", o)
+	}
+	return text
+}
+
+// commitUnderWay is the offset of orders that a request of the application's group commits which is on its way; -1: none.
+func (l *layout) commitUnderWay() kafka.Offset {
+	o := kafka.NoOffset
+	for _, m := range l.View.UnderWay {
+		request, ok := m.Message.Request.(*kmsg.OffsetCommitRequest)
+		if !ok || m.Answer || request.Group != billing {
+			continue
+		}
+		for _, t := range request.Topics {
+			for _, p := range t.Partitions {
+				if t.Topic == orders {
+					o = max(o, kafka.Offset(p.Offset))
+				}
+			}
+		}
+	}
+	return o
 }
 
 // readFenced tells of the transactions that the coordinator ended for their producers.
@@ -296,12 +369,20 @@ func (l *layout) readFenced() (list []view.Paragraph) {
 	for i := len(l.past.fenced) - 1; i >= 0 && len(list) < crashesTold; i-- {
 		f := l.past.fenced[i]
 		text := "whoever still has the old one is fenced"
-		if f.mayEnd {
+		if l.mayEnd(&f) {
 			text = "records with the old one are refused and a commit too; an abort with it is taken for the one that was done"
 		}
 		list = append(list, say(fmt.Sprintf("The coordinator began to abort the transaction of %s in tick %d: ", f.who, f.tick), "%s. The epoch went from %d to %d, so %s.", f.why, f.from, f.to, text))
 	}
 	return list
+}
+
+// mayEnd says whether a producer of transaction version 2 can still end what the coordinator has aborted for it: as long as
+// nobody has begun since, it is taken for who asked first.
+func (l *layout) mayEnd(f *fencing) bool {
+	return l.Address.Values.Int("version") == 2 && slices.ContainsFunc(l.View.Transactions, func(t engine.TransactionalView) bool {
+		return t.TransactionalID == f.who && t.Held != nil && t.Held.ProducerEpoch == f.to && (t.Held.State == txn.PrepareAbort || t.Held.State == txn.CompleteAbort)
+	})
 }
 
 // readFailures tells of the errors that producers got.
@@ -314,7 +395,7 @@ func (l *layout) readFailures() (list []view.Paragraph) {
 			head, text = fmt.Sprintf("%s gave up a batch in tick %d: ", f.node, f.tick), expired+" was over."
 		case f.api == "":
 			text = "when its time was over."
-		case f.error == kerr.NetworkException.Message:
+		case !f.asked:
 			head, text = fmt.Sprintf("%s got no answer to its %s request until tick %d: ", f.node, f.api, f.tick), f.error+"."
 		}
 		list = append(list, say(head, "%s %s", text, l.failureMeans(&f)))
@@ -329,10 +410,12 @@ func (l *layout) failureMeans(f *failure) string {
 		return "That is fatal: all that is left is to close the producer."
 	case f.error == expired && !f.sent:
 		return "It was never sent."
-	case f.error == expired, f.sent && (f.error == kerr.NetworkException.Message || f.error == kerr.RequestTimedOut.Message):
-		return "The leader may have written the batch: its producer does not know."
-	case f.sent && f.error == kerr.NotEnoughReplicasAfterAppend.Message:
+	case f.error == kerr.NotEnoughReplicasAfterAppend.Message && f.sent:
 		return "The leader has written the batch, and too few replicas have it."
+	case f.doubt:
+		return "The leader may have written the batch: its producer does not know."
+	case f.error == expired:
+		return "Each try was refused: nothing of it is written."
 	case f.sent:
 		return "Nothing of that batch is written by this request."
 	}
@@ -340,41 +423,65 @@ func (l *layout) failureMeans(f *failure) string {
 }
 
 // readCoordinators says which transactional ids nobody coordinates now.
-func (l *layout) readCoordinators() view.Paragraph {
-	var ids []string
+func (l *layout) readCoordinators() (list []view.Paragraph) {
+	reasons := []string{"is down", "stands still", "has not read that log yet"}
+	ids := make([][]string, len(reasons))
 	for _, t := range l.View.Transactions {
-		if t.Coordinator == "" {
-			ids = append(ids, t.TransactionalID)
+		if t.Coordinator != "" && !l.IsPaused(t.Coordinator) {
+			continue
+		}
+		reason := 2
+		switch b := l.leaderIn(t.Partition); {
+		case b == nil || !b.Up():
+			reason = 0
+		case b.Paused:
+			reason = 1
+		}
+		ids[reason] = append(ids[reason], t.TransactionalID)
+	}
+	for i, names := range ids {
+		if names != nil {
+			list = append(list, say("Nobody coordinates "+strings.Join(names, ", ")+" now: ", "the leader of its partition of __transaction_state %s. Whoever leads it next goes on from what that log has.", reasons[i]))
 		}
 	}
-	if ids == nil {
-		return nil
+	return list
+}
+
+// leaderIn is the broker that leads a partition, as the controller has it; nil: none does.
+func (l *layout) leaderIn(tp kafka.TopicPartition) *engine.BrokerView {
+	p, ok := l.View.Controller.Image.Partition(tp)
+	for i := range l.View.Brokers {
+		if b := &l.View.Brokers[i]; ok && b.ID == p.Leader {
+			return b
+		}
 	}
-	return say("Nobody coordinates "+strings.Join(ids, ", ")+" now: ", "the leader of its partition of __transaction_state is down. What is decided stands in that log, and whoever leads it next goes on from there.")
+	return nil
 }
 
 // readDuplicates says what was sent twice and written once.
 func (l *layout) readDuplicates() view.Paragraph {
 	switch {
 	case l.past.again > 0:
-		return say(fmt.Sprintf("Batches were sent again and recognised, %s: ", kafka.Count(l.past.again, "time")), "the leader had the producer id, epoch and sequences, answered with the offsets of the first copy, and wrote nothing.")
+		return say(fmt.Sprintf("Second copies were recognised, %s: ", kafka.Count(l.past.again, "time")), "the leader had the producer id, epoch and sequences, answered with the offsets of the first copy, and wrote nothing.")
 	case l.past.retried > 0:
-		return say(fmt.Sprintf("Batches were sent again, %s: ", kafka.Count(l.past.retried, "time")), "no answer had come, or an error that lets the producer try again.")
+		return say(fmt.Sprintf("Batches failed and are tried again, %s: ", kafka.Count(l.past.retried, "time")), "no answer had come, or an error that lets the producer try again.")
 	}
 	return nil
 }
 
 // readLatency says how long records take to each reader. Only those are compared that both have, with no wait on their way:
-// the ticks do not count it.
+// the ticks do not count it. Of a record that is there more than once the first copy counts.
 func (l *layout) readLatency() view.Paragraph {
 	var sums [2]int
-	both, first, most, mostName := 0, 0, -1, ""
+	both, first, waited, most, mostName := 0, 0, 0, -1, ""
 	for _, w := range l.waits() {
 		switch {
-		case w.seen[0] == never:
+		case w.copy || w.seen[0] == never:
 		case w.seen[1] == never:
 			first++
-		case l.past.waited(w.handed, w.seen[0]) == 0 && l.past.waited(w.handed, w.seen[1]) == 0:
+		case l.past.waited(w.handed, w.seen[0])+l.past.waited(w.handed, w.seen[1]) > 0:
+			waited++
+		default:
 			both++
 			for i, at := range w.seen {
 				sums[i] += int(at.tick - w.handed.tick)
@@ -390,7 +497,10 @@ func (l *layout) readLatency() view.Paragraph {
 		parts = append(parts, fmt.Sprintf("%s took %s to read_uncommitted and %d to read_committed", mostName, kafka.Count(sums[0], "tick"), sums[1]))
 	case both > 1:
 		mean := func(i int) float64 { return float64(sums[i]) / float64(both) }
-		parts = append(parts, fmt.Sprintf("of %s that both have, on average %.1f ticks to read_uncommitted and %.1f to read_committed, where %s took longest, %s", kafka.Count(both, "record"), mean(0), mean(1), mostName, kafka.Count(most, "tick")))
+		parts = append(parts, fmt.Sprintf("%s took on average %.1f ticks to read_uncommitted and %.1f to read_committed, where %s took longest, %s", kafka.Count(both, "acknowledged record"), mean(0), mean(1), mostName, kafka.Count(most, "tick")))
+	}
+	if waited > 0 {
+		parts = append(parts, hasHave(waited, "record")+" a wait on the way, which ticks do not count")
 	}
 	if first > 0 {
 		parts = append(parts, hasHave(first, "record")+" come to read_uncommitted alone")
