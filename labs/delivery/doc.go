@@ -4,7 +4,8 @@
 //
 // What is in the logs (contents.go) is read batch by batch: whose each is, which transaction it is in and how that ended.
 // What became of each input record (effects.go) is counted from the logs and the system outside, never from what a
-// client believes. The guarantee of a set-up (guarantee.go) is worked out from its settings.
+// client believes. The guarantee of a set-up (guarantee.go) is worked out from its settings, and from what was lost. What was
+// told once and cannot be asked now, as no coordinator is there, is kept from the journal (past.go) and said to be that.
 //
 // Simplified: a tick is 100 ms and every message takes 100 ms, so that each request can be seen on its way. In a data
 // centre a message takes less than a millisecond; the time-outs are Kafka's.
