@@ -144,3 +144,26 @@ func TestInspectTransactionStates(t *testing.T) {
 		}
 	}
 }
+
+// A topic's id in a message is named by the topic whose it is.
+func TestTopicIDsAreNamed(t *testing.T) {
+	for query, want := range map[string]string{
+		"t=9&at=message:145":            "the id of topic bills",               // the answer to a Produce request
+		"t=8&at=message:142":            "the id of topic bills",               // a reader's Fetch request
+		"brokers=3&t=26&at=message:550": "the id of topic __transaction_state", // a leader’s answer to a follower
+		"brokers=3&t=26&at=message:547": "the id of __cluster_metadata",
+	} {
+		_, p := frame(t, query)
+		got := ""
+		for _, a := range p.Inspector.Anatomies {
+			for _, field := range a.Fields {
+				if strings.HasPrefix(field.Meaning, "the id of") {
+					got = field.Meaning
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}

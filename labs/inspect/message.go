@@ -236,15 +236,14 @@ func (f Frame) meaning(field labs.WireField, m engine.MessageView) (string, *vie
 		}
 		return "no error", nil
 	case "TopicID":
-		if field.Content == [16]byte{} {
+		id, _ := field.Content.([16]byte)
+		if topic, ok := f.View.Controller.Image.TopicByID(id); ok {
+			return "the id of topic " + topic.Name, nil
+		}
+		if id == [16]byte{} {
 			return "none: the topic is asked for by its name", nil
 		}
-		if topic, ok := f.View.Controller.Image.Topic(f.Topic); ok && field.Content == topic.ID {
-			return "the id of topic " + f.Topic, nil
-		}
-		return "the id of __cluster_metadata", nil
-	case "IsolationLevel":
-		return map[int64]string{0: "read_uncommitted", 1: "read_committed"}[n], nil
+		return "the id of __cluster_metadata", nil // the one topic that is in no image
 	case "Records", "RecordBatches":
 		data, _ := field.Content.([]byte)
 		return f.batchesIn(data, field, m)
