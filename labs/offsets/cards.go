@@ -90,6 +90,8 @@ func (l *layout) memberCard(g *groupState, m *engine.MemberView) view.Node {
 		n.Lines = append(n.Lines, l.sessionLine(g, m)...)
 	case g.Held == nil && m.State == "stable":
 		n.Words += "; no coordinator knows its group now"
+	case g.knows(m) && !g.counts(m) && m.State == "stable":
+		n.State, n.Words = "stopped", fmt.Sprintf("a member that does not know of generation %d", g.Generation)
 	case !g.counts(m) && m.State == "stable":
 		n.State, n.Words = "stopped", "fenced: it does not know yet that it is no member"
 	case m.App == failedApp:
@@ -97,7 +99,7 @@ func (l *layout) memberCard(g *groupState, m *engine.MemberView) view.Node {
 	case m.State != "stable":
 		n.Words += "; " + m.State
 	}
-	n.Lines = append(n.Lines, readsText(m))
+	n.Lines = append(n.Lines, g.readsText(m))
 	if hand := len(m.Busy) + len(m.Queue); hand > 0 {
 		n.Lines = append(n.Lines, fmt.Sprintf("%s in hand", kafka.Count(hand, "record")))
 	}
@@ -113,12 +115,19 @@ func (l *layout) memberCard(g *groupState, m *engine.MemberView) view.Node {
 	if m.Rejoin != "" && (m.State == "stable" || m.State == "not joined") {
 		n.Lines = append(n.Lines, "joins again at its next poll")
 	}
-	n.Lines = append(n.Lines, l.timerText(m))
+	if !m.Paused {
+		n.Lines = append(n.Lines, l.timerText(m))
+	}
 	return n
 }
 
 // deadText says how a process ended.
 func (l *layout) deadText(g *groupState, m *engine.MemberView) string {
+	for _, c := range g.history.closed {
+		if c.node == kafka.NodeID(m.ID) {
+			return fmt.Sprintf("closed in tick %d", c.tick)
+		}
+	}
 	for i := len(g.history.crashes) - 1; i >= 0; i-- {
 		if c := g.history.crashes[i]; c.node == kafka.NodeID(m.ID) {
 			return fmt.Sprintf("crashed in tick %d", c.tick)
@@ -127,8 +136,11 @@ func (l *layout) deadText(g *groupState, m *engine.MemberView) string {
 	return "not running"
 }
 
-// sessionLine says when the group notices that a member is silent.
+// sessionLine says when the group notices that a member is silent; nothing where nobody has the group now.
 func (l *layout) sessionLine(g *groupState, m *engine.MemberView) []string {
+	if g.blind {
+		return nil
+	}
 	for _, held := range g.silent() {
 		if held.Host == kafka.NodeID(m.ID) {
 			return []string{fmt.Sprintf("the group has not noticed: session ends in tick %d", l.tickAt(held.SessionEnds))}
@@ -137,8 +149,8 @@ func (l *layout) sessionLine(g *groupState, m *engine.MemberView) []string {
 	return []string{"no member of the group"}
 }
 
-// readsText lists what a consumer reads.
-func readsText(m *engine.MemberView) string {
+// readsText lists what a consumer reads, or by its own belief has to read where the group does not count on it any more.
+func (g *groupState) readsText(m *engine.MemberView) string {
 	var names []string
 	for _, a := range m.Assignment {
 		names = append(names, a.TopicPartition.String())
@@ -149,6 +161,9 @@ func readsText(m *engine.MemberView) string {
 	const most = 4
 	if len(names) > most {
 		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	if g.Held != nil && !g.knows(m) {
+		return "takes for its own " + strings.Join(names, ", ")
 	}
 	return "reads " + strings.Join(names, ", ")
 }
@@ -169,7 +184,15 @@ func (l *layout) timerText(m *engine.MemberView) string {
 	if !beats(m) {
 		return "no heartbeat before it has joined"
 	}
-	return fmt.Sprintf("heartbeat in tick %d", l.tickAt(m.HeartbeatAt))
+	return "heartbeat " + l.beatText(m)
+}
+
+// beatText says when a member sends its next heartbeat. Heartbeats in the poll loop wait for the work between two polls.
+func (l *layout) beatText(m *engine.MemberView) string {
+	if l.Address.Values.Text("heartbeats") == inLoop && len(m.Busy) > 0 {
+		return fmt.Sprintf("between two records or in poll, not before tick %d", l.tickAt(m.HeartbeatAt))
+	}
+	return fmt.Sprintf("in tick %d", l.tickAt(m.HeartbeatAt))
 }
 
 // beats says whether a member sends heartbeats.

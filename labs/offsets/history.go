@@ -6,8 +6,10 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/command"
+	"loglab/engine/group"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs"
 )
 
 // history is what the journal says of a group's past.
@@ -18,6 +20,9 @@ type history struct {
 	failed  []failure      // consumers whose application has ended with an error
 	growth  []int64        // by partition: how much the lag has grown over the last growthTicks ticks
 	replays []task         // replays and resets under way, oldest first
+	joined  bool           // it has had members
+	closed  []closing      // consumers that were closed, and not started again since
+	asked   []kafka.NodeID // by partition: who was last told that nothing is committed; empty: the last was told an offset
 }
 
 // task is a command for the offsets of a group that is not through.
@@ -47,13 +52,10 @@ type crashPart struct {
 	begins    kafka.Offset // where; -1: it does not know yet
 }
 
-// refusal is a commit that was not taken.
-type refusal struct {
-	node  kafka.NodeID
-	tick  kafka.Tick
-	event uint64
-	error string
-	then  string // what the application does
+// closing is the end of a consumer that was closed in order.
+type closing struct {
+	node kafka.NodeID
+	tick kafka.Tick
 }
 
 // failure is the end of an application with an error.
@@ -69,6 +71,21 @@ const growthTicks kafka.Tick = 5
 // growthSpan is how far back growth is looked at now: at most to tick 0.
 func (l *layout) growthSpan() kafka.Tick { return min(growthTicks, l.tick()) }
 
+// growthText writes that span, with the waits by command that lie in it and are part of no tick.
+func (l *layout) growthText() string {
+	text := kafka.Count(int(l.growthSpan()), "tick")
+	waited := kafka.Millis(0)
+	for _, do := range l.Address.Do {
+		if w, is := do.Command.(command.Wait); is && do.Tick <= l.Address.T && do.Tick > l.Address.T-int(l.growthSpan()) {
+			waited += w.Span
+		}
+	}
+	if waited > 0 {
+		text += " and the " + labs.Span(waited) + " waited in them"
+	}
+	return text
+}
+
 // place is one record.
 type place struct {
 	kafka.TopicPartition
@@ -79,6 +96,8 @@ type place struct {
 type reader struct {
 	node      kafka.NodeID
 	owns      []kafka.TopicPartition
+	took      uint64         // the event by which it took them
+	sent      uint64         // the last commit that it has sent; 0: none
 	hand      []place        // records that poll has returned to it and that are not done, in the order of poll
 	processed []kafka.Offset // by partition, of this process: after the last record; -1: none
 	position  []kafka.Offset // by partition; -1: none
@@ -95,8 +114,14 @@ type historian struct {
 	committed []kafka.Offset        // by partition
 	stored    []kafka.Offset
 	watermark []kafka.Offset
-	lagThen   []int64
-	then      kafka.Tick // the tick whose lag is compared
+	start     []kafka.Offset       // of the logs
+	commits   []commit             // by partition: the last
+	loaded    []bool               // by partition: a coordinator has read the group from its log, and what it has found has not been seen yet
+	loadedAt  int                  // crashes that there were then
+	log       kafka.TopicPartition // of __consumer_offsets, where the group lives
+	loads     []kafka.NodeID       // brokers that lead it and have not read it yet
+	lagThen   []lagThen            // by partition; nil: not yet
+	then      kafka.Tick           // the tick whose lag is compared
 }
 
 func (l *layout) historyOf(v engine.GroupView) history { return l.readHistory(v).history }
@@ -108,6 +133,8 @@ func (l *layout) readHistory(v engine.GroupView) *historian {
 	h := &historian{group: v.ID, then: l.tick() - l.growthSpan(), workers: max(l.Address.Values.Int("threads"), 1), offsets: v.Sink.Kind == engine.SinkOffsets}
 	h.firsts, h.committed, h.stored = nothing(), nothing(), nothing()
 	h.watermark, h.fates = make([]kafka.Offset, n), make([][]engine.RecordFate, n)
+	h.start, h.commits, h.loaded, h.asked = make([]kafka.Offset, n), make([]commit, n), make([]bool, n), make([]kafka.NodeID, n)
+	h.log = kafka.TopicPartition{Topic: group.Topic, Partition: v.OffsetsPartition}
 	for _, m := range v.Members {
 		h.readers = append(h.readers, reader{node: kafka.NodeID(m.ID), processed: nothing(), position: nothing()})
 	}
@@ -120,17 +147,20 @@ func (l *layout) readHistory(v engine.GroupView) *historian {
 	if h.lagThen == nil { // nothing has happened since
 		h.lagThen = h.lags()
 	}
+	if v.Coordinator != "" {
+		h.settle(v)
+	}
 	for p, now := range h.lags() {
-		h.growth = append(h.growth, now-h.lagThen[p])
+		h.growth = append(h.growth, now.lag()-h.lagThen[p].lag())
 	}
 	return h
 }
 
-// lags gives the lag of each partition, high watermark minus committed; 0 where that is beyond the watermark.
-func (h *historian) lags() []int64 {
-	list := make([]int64, len(h.committed))
+// lags gives what the lag of each partition is worked out from.
+func (h *historian) lags() []lagThen {
+	list := make([]lagThen, len(h.committed))
 	for p := range list {
-		list[p] = int64(max(h.watermark[p]-max(h.committed[p], 0), 0))
+		list[p] = lagThen{h.committed[p], h.watermark[p], h.start[p], h.loaded[p]}
 	}
 	return list
 }
@@ -152,9 +182,9 @@ func (h *historian) read(e journal.Event) {
 		if b.TopicPartition.Topic == topic {
 			h.watermark[b.TopicPartition.Partition] = b.To
 		}
-	case journal.OffsetCommitted:
-		if b.Group == h.group && b.TopicPartition.Topic == topic {
-			h.committed[b.TopicPartition.Partition] = b.Offset
+	case journal.LogStartOffsetMoved:
+		if b.TopicPartition.Topic == topic && b.Leader {
+			h.start[b.TopicPartition.Partition] = b.To
 		}
 	case journal.OffsetsReset:
 		if b.Group == h.group {
@@ -175,6 +205,7 @@ func (h *historian) read(e journal.Event) {
 	case journal.CommandGiven:
 		h.given(b.Command, e.Tick)
 	}
+	h.coordinate(e)
 	if r := h.reader(e.Node); r != nil {
 		h.follow(r, e)
 	}
@@ -191,7 +222,9 @@ func (h *historian) through() {
 func (h *historian) follow(r *reader, e journal.Event) {
 	switch b := e.Body.(type) {
 	case journal.PartitionsTaken:
-		r.owns = b.Partitions
+		r.owns, r.took = b.Partitions, e.Seq
+	case journal.CommitSent:
+		r.sent = e.Seq
 	case journal.PartitionsRevoked:
 		h.giveUp(r, b.Partitions)
 	case journal.PartitionsLost:
@@ -202,7 +235,11 @@ func (h *historian) follow(r *reader, e journal.Event) {
 		h.crashed(r, e, "")
 	case journal.ConsumerClosed:
 		r.end()
+		h.closed = append(h.closed, closing{r.node, e.Tick})
 	case journal.PositionCommitted:
+		if b.TopicPartition.Topic == topic {
+			h.told(r, b.TopicPartition.Partition, b.Offset)
+		}
 		h.begin(r, e, b.TopicPartition, b.Offset)
 	case journal.PositionReset:
 		if b.From >= 0 {
@@ -212,7 +249,7 @@ func (h *historian) follow(r *reader, e journal.Event) {
 	case journal.PositionMoved:
 		h.moved(r, e, b)
 	case journal.CommitFailed:
-		h.refused = append(h.refused, refusal{e.Node, e.Tick, e.Seq, b.Error, b.Then})
+		h.refuse(r, e, b)
 	case journal.CommitAccepted:
 		h.refused = slices.DeleteFunc(h.refused, func(r refusal) bool { return r.node == e.Node })
 	case journal.ConsumerFailed:
@@ -318,6 +355,7 @@ func (h *historian) given(cmd string, tick kafka.Tick) {
 	if strings.HasPrefix(cmd, "replay "+h.group+" ") || strings.HasPrefix(cmd, "reset "+h.group+" ") {
 		h.replays = append(h.replays, task{cmd, tick})
 	}
+	h.closed = slices.DeleteFunc(h.closed, func(c closing) bool { return cmd == (command.Start{Node: c.node}).String() })
 	for i := range h.crashes {
 		if c := &h.crashes[i]; c.back < 0 && cmd == (command.Start{Node: c.node}).String() {
 			c.back = tick
@@ -340,7 +378,7 @@ func (h *historian) giveUp(r *reader, list []kafka.TopicPartition) {
 func (h *historian) standingOf(r *reader, p kafka.Partition) standing {
 	fates := slices.Clone(h.fates[p])
 	s := standing{
-		first: h.firsts[p], end: h.watermark[p], committed: h.committed[p], stored: h.stored[p], position: kafka.NoOffset,
+		first: h.firsts[p], start: h.start[p], end: h.watermark[p], committed: h.committed[p], stored: h.stored[p], position: kafka.NoOffset,
 		fates: func(o kafka.Offset) (fate engine.RecordFate) {
 			if o >= 0 && int(o) < len(fates) {
 				fate = fates[o]
@@ -348,16 +386,22 @@ func (h *historian) standingOf(r *reader, p kafka.Partition) standing {
 			return fate
 		},
 	}
-	if r == nil {
-		return s
-	}
-	s.position = r.position[p]
-	for _, at := range r.hand {
-		if at.Partition == p {
-			s.held = append(s.held, at.offset)
+	for i := range h.readers {
+		for _, at := range h.readers[i].hand {
+			switch {
+			case at.Partition != p:
+			case &h.readers[i] == r:
+				s.held = append(s.held, at.offset)
+			default:
+				s.strays = append(s.strays, at.offset)
+			}
 		}
 	}
 	slices.Sort(s.held)
+	slices.Sort(s.strays)
+	if r != nil {
+		s.position = r.position[p]
+	}
 	return s
 }
 
@@ -365,7 +409,9 @@ func (h *historian) standingOf(r *reader, p kafka.Partition) standing {
 func (h *historian) crashed(r *reader, e journal.Event, at string) {
 	c := crash{node: r.node, tick: e.Tick, at: at, back: -1}
 	for _, tp := range r.owns {
-		if slices.ContainsFunc(h.readers, func(other reader) bool { return other.node != r.node && slices.Contains(other.owns, tp) }) {
+		if slices.ContainsFunc(h.readers, func(other reader) bool {
+			return other.node != r.node && other.took > r.took && slices.Contains(other.owns, tp)
+		}) {
 			c.fenced = true
 			continue
 		}

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 			owner = "nobody"
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
-			{{Text: g.ID, At: groupTarget(g.ID)}}, view.Plain(owner), view.Plain(offsetText(p.Committed)), view.Plain(offsetText(p.Position)),
+			{{Text: g.ID, At: groupTarget(g.ID)}}, view.Plain(owner), view.Plain(committedText(p)), view.Plain(offsetText(p.Position)),
 			view.Plain(groupLagText(p)), view.Plain(lagText(p)), view.Plain(l.oldestText(p)), view.Plain(again), view.Plain(lost),
 		}})
 		if offsets, found := l.offsetsLog(g); found {
@@ -128,7 +129,7 @@ func (l *layout) inspectNode(in *view.Inspector, node kafka.NodeID) bool {
 func (l *layout) inspectMember(in *view.Inspector, g *groupState, m *engine.MemberView) {
 	in.Links = append(in.Links, labs.Open(l.Address, "open-group", "group "+g.ID, labs.Target{Kind: labs.GroupTarget, Node: kafka.NodeID(g.ID)}))
 	if !m.Alive {
-		in.AddFact("Group", "%s", strings.Join(l.sessionLine(g, m), ""))
+		in.AddFact("Group", "%s", cmp.Or(strings.Join(l.sessionLine(g, m), ""), "nobody coordinates it now"))
 		return
 	}
 	in.AddFact("Application", "%s", m.App)
@@ -137,19 +138,22 @@ func (l *layout) inspectMember(in *view.Inspector, g *groupState, m *engine.Memb
 		in.AddFact("group.instance.id", "%s: a static member", m.InstanceID)
 	}
 	in.AddFact("Believes", "%s, generation %d, coordinator %s", m.State, m.Generation, orNone(string(m.Coordinator)))
-	if !g.counts(m) {
+	switch {
+	case g.blind:
+		in.AddFact("The group", "nobody coordinates it now")
+	case !g.counts(m):
 		in.AddFact("The group", "does not count it as a member of its generation %d", g.Generation)
 	}
-	if beats(m) {
-		in.AddFact("Next heartbeat", "in tick %d, every heartbeat.interval.ms = %s", l.tickAt(m.HeartbeatAt), kafka.Thousands(heartbeat))
+	if beats(m) && !m.Paused {
+		in.AddFact("Next heartbeat", "%s, every heartbeat.interval.ms = %s", l.beatText(m), kafka.Thousands(heartbeat))
 	}
-	if len(m.Busy)+len(m.Queue) > 0 {
+	if len(m.Busy)+len(m.Queue) > 0 && !m.Paused {
 		in.AddFact("Must poll", "by tick %d: max.poll.interval.ms = %s", l.tickAt(m.PollBy), kafka.Thousands(l.Address.Values.Int("poll-interval")))
 	}
 	if m.Armed != "" {
 		in.AddFact("Will crash", "%s", m.Armed)
 	}
-	t := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "Processed below", "Committed by it", "In hand", "records-lag"}}
+	t := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "After the last done", "Committed by it", "In hand", "records-lag"}}
 	for _, a := range m.Assignment {
 		next, committed := "none", "none"
 		for _, d := range m.Done {
@@ -157,12 +161,7 @@ func (l *layout) inspectMember(in *view.Inspector, g *groupState, m *engine.Memb
 				next, committed = fmt.Sprint(d.Next), offsetText(d.Committed)
 			}
 		}
-		hand := 0
-		for i := range g.parts {
-			if g.parts[i].TopicPartition == a.TopicPartition && g.parts[i].owner == m {
-				hand = len(g.parts[i].inHand)
-			}
-		}
+		hand := len(handOf(m, a.TopicPartition))
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			{{Text: a.TopicPartition.String(), At: labs.Target{Kind: labs.PartitionTarget, Partition: a.TopicPartition}.String()}},
 			view.Plain(offsetText(a.Position)), view.Plain(next), view.Plain(committed), view.Plain(fmt.Sprint(hand)), view.Plain(kafka.Thousands(a.Lag)),
@@ -197,7 +196,11 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 		in.Links = append(in.Links, labs.Open(l.Address, "open-broker", string(g.Coordinator), labs.Target{Kind: labs.NodeTarget, Node: g.Coordinator}))
 	}
 	if g.Held == nil {
-		in.AddFact("State", "the coordinator knows of no such group")
+		text := "the coordinator knows of no such group"
+		if g.Coordinator == "" {
+			text = "nobody coordinates it now"
+		}
+		in.AddFact("State", "%s", text)
 		return true
 	}
 	held := g.Held

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -41,6 +42,7 @@ type groupState struct {
 	reset   string // auto.offset.reset
 	parts   []part // by partition
 	history history
+	blind   bool // nobody coordinates it now, so that what it has committed cannot be asked
 }
 
 // part is how far a group is in one partition.
@@ -50,6 +52,8 @@ type part struct {
 	coming   kafka.Offset       // what is committed once the commits on their way have arrived; -1: nothing
 	fates    engine.FatesView   // what became of each record in this group
 	inHand   []kafka.Offset     // records that poll has returned to the owner and that are not done, sorted
+	strays   []stray            // records that others still have in hand, who read the partition before
+	blind    bool               // what is committed cannot be asked now
 	stored   kafka.Offset       // by a sink that stores offsets: where consumers begin; -1: nothing
 	begins   kafka.Offset       // where whoever takes over would begin; see foresee
 	foreseen bool               // begins is known
@@ -59,6 +63,12 @@ type part struct {
 	lost     int                // records that nobody would process, and that are not lost as it is
 	standing standing
 	unread   bool // nobody serves the log now
+}
+
+// stray is a record in the hands of a consumer that does not read its partition for the group any more.
+type stray struct {
+	offset kafka.Offset
+	node   kafka.NodeID
 }
 
 func newLayout(f labs.Frame) *layout {
@@ -120,6 +130,7 @@ func (l *layout) newGroup(v engine.GroupView) *groupState {
 		setting = "audit-reset"
 	}
 	g := &groupState{GroupView: v, reset: l.Address.Values.Text(setting), history: l.historyOf(v)}
+	g.blind = g.Coordinator == "" && len(l.View.Offsets) > 0
 	for _, p := range l.orders() {
 		g.parts = append(g.parts, l.newPart(g, p))
 	}
@@ -133,7 +144,7 @@ func (l *layout) newPart(g *groupState, p engine.PartitionView) part {
 			LogStartOffset: p.Log.LogStartOffset, HighWatermark: p.Log.HighWatermark, LogEndOffset: p.Log.LogEndOffset,
 			Lag: int64(p.Log.HighWatermark - p.Log.LogStartOffset), RecordsLag: -1,
 		},
-		stored: kafka.NoOffset, unread: unread(p),
+		stored: kafka.NoOffset, unread: unread(p), blind: g.blind,
 	}
 	for _, o := range g.Offsets {
 		if o.TopicPartition == p.TopicPartition {
@@ -146,24 +157,7 @@ func (l *layout) newPart(g *groupState, p engine.PartitionView) part {
 		}
 	}
 	at.coming = at.Committed
-	for i := range g.Members {
-		m := &g.Members[i]
-		if kafka.NodeID(m.ID) != at.Owner || at.Owner == "" {
-			continue
-		}
-		at.owner = m
-		for _, b := range m.Busy {
-			if b.TopicPartition == at.TopicPartition {
-				at.inHand = append(at.inHand, b.Offset)
-			}
-		}
-		for _, q := range m.Queue {
-			if q.TopicPartition == at.TopicPartition {
-				at.inHand = append(at.inHand, q.Offset)
-			}
-		}
-	}
-	slices.Sort(at.inHand)
+	g.findReader(&at)
 	l.addComing(g, &at)
 	if g.Sink.Kind == engine.SinkOffsets {
 		for o := kafka.Offset(0); o < at.fates.End(); o++ {
@@ -176,8 +170,73 @@ func (l *layout) newPart(g *groupState, p engine.PartitionView) part {
 		fates: at.fates.At, first: g.history.firsts[p.Partition], start: at.LogStartOffset, end: at.HighWatermark,
 		committed: at.Committed, stored: at.stored, position: at.Position, held: at.inHand,
 	}
+	for _, s := range at.strays {
+		at.standing.strays = append(at.standing.strays, s.offset)
+	}
 	g.foresee(&at)
 	return at
+}
+
+// findReader finds who reads a partition for the group, and what the consumers have in hand of it. Several may have it
+// as theirs: one that was removed from the group and does not know it reads on, but not for the group.
+func (g *groupState) findReader(at *part) {
+	at.owner, at.Owner, at.Position, at.RecordsLag = nil, "", kafka.NoOffset, -1
+	best := 0
+	for i := range g.Members {
+		m := &g.Members[i]
+		rank := g.rank(m)
+		for _, a := range m.Assignment {
+			if a.TopicPartition == at.TopicPartition && rank > 0 && rank >= best {
+				best, at.owner, at.Owner, at.Position, at.RecordsLag = rank, m, kafka.NodeID(m.ID), a.Position, -1
+				if a.Position >= 0 {
+					at.RecordsLag = int64(a.End - a.Position)
+				}
+			}
+		}
+	}
+	for i := range g.Members {
+		m := &g.Members[i]
+		for _, o := range handOf(m, at.TopicPartition) {
+			if m == at.owner {
+				at.inHand = append(at.inHand, o)
+			} else if m.Alive {
+				at.strays = append(at.strays, stray{o, kafka.NodeID(m.ID)})
+			}
+		}
+	}
+	slices.Sort(at.inHand)
+	slices.SortStableFunc(at.strays, func(a, b stray) int { return cmp.Compare(a.offset, b.offset) })
+}
+
+// rank says how much a consumer's word counts for who reads a partition: that of a member of the current generation most,
+// then that of a member; 0: nothing. Where the coordinator cannot be asked or knows of no group, the latest generation counts.
+func (g *groupState) rank(m *engine.MemberView) int {
+	switch {
+	case !m.Alive:
+		return 0
+	case g.Held == nil:
+		return 1 + max(int(m.Generation), 0)
+	case g.counts(m):
+		return 2
+	case g.knows(m):
+		return 1
+	}
+	return 0
+}
+
+// handOf lists what a consumer has in hand of a partition.
+func handOf(m *engine.MemberView, tp kafka.TopicPartition) (list []kafka.Offset) {
+	for _, b := range m.Busy {
+		if b.TopicPartition == tp {
+			list = append(list, b.Offset)
+		}
+	}
+	for _, q := range m.Queue {
+		if q.TopicPartition == tp {
+			list = append(list, q.Offset)
+		}
+	}
+	return list
 }
 
 // unread says whether nobody serves a log now: the partition has no leader, or its leader does not run.
@@ -186,11 +245,11 @@ func unread(p engine.PartitionView) bool {
 }
 
 // addComing adds the commits on their way that the coordinator will still take: those of its members, and what a
-// process sent before it ended.
+// process sent before it ended. What waits before a link that is cut is lost with the process that sent it.
 func (l *layout) addComing(g *groupState, at *part) {
 	for i := range g.Members {
 		m := &g.Members[i]
-		if !g.counts(m) {
+		if !g.counts(m) || l.cut(kafka.NodeID(m.ID), g.Coordinator) {
 			continue
 		}
 		for _, c := range m.Committing {
@@ -201,7 +260,7 @@ func (l *layout) addComing(g *groupState, at *part) {
 	}
 	for _, m := range l.View.UnderWay {
 		request, ok := m.Message.Request.(*kmsg.OffsetCommitRequest)
-		if !ok || m.Answer || request.Group != g.ID || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
+		if !ok || m.Answer || request.Group != g.ID || l.cut(m.From, m.To) || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
 			continue
 		}
 		for _, t := range request.Topics {
@@ -212,6 +271,17 @@ func (l *layout) addComing(g *groupState, at *part) {
 			}
 		}
 	}
+}
+
+// cut says whether nothing passes from one node to another.
+func (l *layout) cut(from, to kafka.NodeID) bool {
+	return slices.ContainsFunc(l.View.Faulty, func(f engine.LinkView) bool { return f.Cut && f.From == from && f.To == to })
+}
+
+// knows says whether the coordinator has a consumer as a member, whatever generation that believes in.
+func (g *groupState) knows(m *engine.MemberView) bool {
+	id := m.MemberView.MemberID
+	return g.Held != nil && id != "" && slices.ContainsFunc(g.Held.Members, func(held group.MemberView) bool { return held.ID == id })
 }
 
 // counts says whether the coordinator has a consumer as a member, in the generation that it believes in.

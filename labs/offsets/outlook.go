@@ -17,7 +17,7 @@ import (
 // which records would then be processed again, and which nobody would process. Commits on their way count as arrived.
 // Records that are in somebody's hands are not processed yet.
 func (g *groupState) foresee(p *part) {
-	if p.unread { // and what is in it is not known
+	if p.unread || p.blind { // and what is in it, or committed of it, is not known
 		return
 	}
 	at := p.coming
@@ -55,9 +55,11 @@ func (l *layout) readOutlook(g *groupState) (list []view.Paragraph) {
 // outcome is what a consumer's crash would mean.
 type outcome struct {
 	again, lost int
-	atLeast     bool // more is lost if more is written before somebody takes over
-	unknown     bool // of some partition it cannot be said where the next one begins
-	unread      bool // since the log of some partition cannot be read now
+	atLeast     bool     // more is lost if more is written before somebody takes over
+	unknown     bool     // of some partition it cannot be said where the next one begins
+	unread      bool     // since the log of some partition cannot be read now
+	outside     bool     // something is committed of some of the partitions for which auto.offset.reset decides
+	beyond      []string // partitions that go on elsewhere if their logs have reached by then what is committed
 }
 
 // ifCrashed adds up what the crash of a consumer would mean for its partitions.
@@ -65,13 +67,37 @@ func (g *groupState) ifCrashed(m *engine.MemberView) (o outcome) {
 	for i := range g.parts {
 		at := &g.parts[i]
 		if at.owner != m {
+			o.lost += at.straysOf(kafka.NodeID(m.ID))
 			continue
 		}
+		if at.outside && at.coming > at.LogEndOffset {
+			o.beyond = append(o.beyond, at.TopicPartition.String())
+		}
+		o.outside = o.outside || at.outside
 		o.again, o.lost = o.again+at.again, o.lost+at.lost
 		o.unread = o.unread || at.unread
 		o.unknown, o.atLeast = o.unknown || !at.foreseen, o.atLeast || at.atLeast
 	}
 	return o
+}
+
+// straysOf counts the records that would be lost with a consumer that does not read the partition any more and still has
+// them in hand: those that the group has passed.
+func (p *part) straysOf(node kafka.NodeID) (n int) {
+	for _, s := range p.strays {
+		if s.node == node && p.stored < 0 && p.standing.passed(s.offset) {
+			n++
+		}
+	}
+	return n
+}
+
+// nothingOf says of what nothing is committed, where auto.offset.reset decides.
+func (o *outcome) nothingOf() string {
+	if o.outside {
+		return "nothing that the log has is committed of some of its partitions"
+	}
+	return "nothing is committed of some of its partitions"
 }
 
 func (l *layout) readIf(g *groupState, m *engine.MemberView) view.Paragraph {
@@ -84,7 +110,7 @@ func (l *layout) readIf(g *groupState, m *engine.MemberView) view.Paragraph {
 	case o.unknown && g.reset == noReset:
 		p = append(p, view.Span{Text: "whoever takes over would fail: nothing that the log has is committed of some of its partitions, and auto.offset.reset = none. "})
 	case o.unknown:
-		p = append(p, view.Span{Text: fmt.Sprintf("auto.offset.reset = %s would decide, by the time of the takeover, where to begin in partitions of which nothing is committed. ", g.reset)})
+		p = append(p, view.Span{Text: fmt.Sprintf("%s, and auto.offset.reset = %s would decide by the time of the takeover where to begin there. ", o.nothingOf(), g.reset)})
 	default:
 		lost := none(o.lost, "")
 		if o.atLeast {
@@ -96,18 +122,45 @@ func (l *layout) readIf(g *groupState, m *engine.MemberView) view.Paragraph {
 		}
 		p = append(p, view.Span{Text: fmt.Sprintf("%s would be processed again%s and %s lost%s: ", none(o.again, "record"), l.sinkWould(g, o.again), lost, once)})
 		if o.atLeast {
-			p = append(p, view.Span{Text: "nothing is committed of some of its partitions, and auto.offset.reset = latest begins at their end then: "})
+			p = append(p, view.Span{Text: o.nothingOf() + ", and auto.offset.reset = latest begins at their end then: "})
 		}
 	}
 	fork := l.tryCrash(g, m)
 	p = append(p, labs.TryIt("crash "+string(m.ID), fork.address), view.Span{Text: "."})
+	if len(o.beyond) > 0 && !o.unknown {
+		p = append(p, view.Span{Text: fmt.Sprintf(" What is committed of %s is beyond the end: once the log has reached that, whoever takes over begins there instead.", listed(o.beyond))})
+	}
 	if !alone && o.again > 0 && l.Address.Values.Int("process") == 0 {
 		p = append(p, view.Span{Text: " Whoever takes over has to be let process them."})
 	}
 	if n := l.othersAgain(g, m); n > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" The rebalance then makes the other consumers begin at their commits too: %s more, as things stand.", kafka.Count(n, "record"))})
 	}
+	if n := l.othersLost(g, m); n > 0 && !alone {
+		p = append(p, view.Span{Text: fmt.Sprintf(" The rebalance also drops what waits for the threads of the other consumers, and by then that is committed: %s now.", kafka.Count(n, "record"))})
+	}
 	return p
+}
+
+// othersLost counts the records that wait for the threads of the other consumers and would be lost by a rebalance now:
+// with an eager assignor they are dropped with their partitions, and auto commit commits the position before that.
+func (l *layout) othersLost(g *groupState, m *engine.MemberView) (n int) {
+	v := l.Address.Values
+	if m.Cooperative || v.Int("threads") == 0 || g.Sink.Kind == engine.SinkOffsets {
+		return 0
+	}
+	for i := range g.parts {
+		p := &g.parts[i]
+		if p.owner == nil || p.owner == m || !p.foreseen {
+			continue
+		}
+		for _, q := range p.owner.Queue {
+			if q.TopicPartition == p.TopicPartition && !p.standing.settled(q.Offset) && (v.Text("commit") == automatic || q.Offset < p.begins) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // alone says whether nobody but one consumer runs who could take over.

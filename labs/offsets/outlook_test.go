@@ -64,7 +64,7 @@ func TestHistoryHasWhatIs(t *testing.T) {
 				continue
 			}
 			was, is := h.standingOf(h.reader(p.Owner), p.Partition), p.standing
-			if was.first != is.first || was.end != is.end || was.committed != is.committed || was.stored != is.stored || was.position != is.position || !slices.Equal(was.held, is.held) {
+			if was.first != is.first || was.end != is.end || was.committed != is.committed || was.stored != is.stored || was.position != is.position || !slices.Equal(was.held, is.held) || !slices.Equal(was.strays, is.strays) {
 				was.fates, is.fates = nil, nil
 				t.Errorf("%s: %s: read %+v, is %+v", query, p.TopicPartition, was, is)
 				continue

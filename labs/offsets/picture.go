@@ -50,13 +50,24 @@ func (l *layout) picture() view.Picture {
 func (l *layout) legend() []view.Key {
 	list := []view.Key{
 		{Kind: "stage-" + waiting, Text: "not delivered"}, {Kind: "stage-" + inHand, Text: "polled: in hand, not begun with"}, {Kind: "stage-" + working, Text: "busy: being processed"},
-		{Kind: "stage-" + processed, Text: "done: processed, not committed"}, {Kind: "stage-" + finished, Text: "✓: processed and committed"},
+		{Kind: "stage-" + processed, Text: "done: processed, " + l.groups[0].uncommitted()}, {Kind: "stage-" + finished, Text: "✓: processed and committed"},
 		{Kind: "stage-twice", Text: "2×: processed twice"}, {Kind: "stage-" + missed, Text: "lost: committed, never processed"},
+	}
+	if l.groups[0].Sink.Kind == engine.SinkOffsets {
+		list[len(list)-1].Text = "lost: the sink has stored a later offset, and not its effect"
 	}
 	if l.Address.Values.Text("handler") != handlerOK {
 		list = append(list, view.Key{Kind: "stage-" + skipped, Text: "skipped: given up"})
 	}
 	return append(list, view.Key{Kind: "new", Text: "written in this tick"})
+}
+
+// uncommitted says of a record of which no commit can be seen why.
+func (g *groupState) uncommitted() string {
+	if g.blind {
+		return "and nobody can say whether it is committed"
+	}
+	return "not committed"
 }
 
 // standing says what the coordinator makes of a group.
@@ -211,7 +222,7 @@ func (g *groupState) stage(at *part, o kafka.Offset) string {
 		}
 	}
 	switch {
-	case at.standing.holds(o):
+	case at.standing.holds(o), at.standing.astray(o) && at.standing.passed(o) && !at.standing.gone(o):
 		return inHand
 	case done(fate) && fate.Processed == 0:
 		return skipped
@@ -237,6 +248,9 @@ func (l *layout) stageText(g *groupState, at *part, o kafka.Offset) string {
 		}
 	case inHand:
 		text = "delivered, not begun with"
+		if !at.standing.holds(o) {
+			text = "committed, and only in the hands of a consumer that does not read the partition any more"
+		}
 	case working:
 		text = "being processed"
 	case skipped:
@@ -247,7 +261,7 @@ func (l *layout) stageText(g *groupState, at *part, o kafka.Offset) string {
 			text = "processed, and the sink has stored the offset"
 		}
 	case processed:
-		text = "processed, not committed"
+		text = "processed, " + g.uncommitted()
 	case missed:
 		text = "committed and never processed"
 		if fate.Processed > 0 || at.stored > o {
@@ -297,7 +311,17 @@ func (l *layout) gaps(g *groupState, i int, first kafka.Offset, row int) (list [
 	case at.again > 0:
 		add(at.begins, end, view.ToRepeat, fmt.Sprintf("%d to repeat", at.again))
 	case end > at.begins:
-		add(at.begins, end, view.InHand, fmt.Sprintf("%d in hand", end-at.begins))
+		hand := 0
+		for _, o := range at.inHand {
+			if o >= at.begins && o < end {
+				hand++
+			}
+		}
+		text := fmt.Sprintf("%d in hand", hand)
+		if hand == 0 {
+			text = fmt.Sprintf("%d ahead", end-at.begins)
+		}
+		add(at.begins, end, view.InHand, text)
 	}
 	var from kafka.Offset = -1
 	atRisk := 0
@@ -335,7 +359,7 @@ func (l *layout) flags(i int, first kafka.Offset) []view.Flag {
 		}
 		if at.Committed >= 0 {
 			add(at.Committed, view.Committed, whose+"committed")
-		} else if len(l.groups) == 1 && at.coming < 0 && at.stored < 0 {
+		} else if len(l.groups) == 1 && at.coming < 0 && at.stored < 0 && !at.blind {
 			startText = "nothing committed, start"
 		}
 		if at.stored >= 0 {

@@ -29,7 +29,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 	}
 	for _, g := range l.groups {
 		add(l.readCrashes(g)...)
-		add(l.readLoss(g))
+		add(l.readLoss(g), l.readAstray(g))
 	}
 	for _, g := range l.groups {
 		add(l.readReplay(g))
@@ -59,7 +59,7 @@ func (l *layout) readGap(g *groupState) view.Paragraph {
 		at := &g.parts[i]
 		hand += len(at.inHand)
 		for _, o := range at.inHand {
-			if o < at.Committed {
+			if at.foreseen && !at.outside && o < min(at.begins, at.Committed) && !at.standing.settled(o) && !at.standing.gone(o) {
 				early++
 			}
 		}
@@ -87,7 +87,14 @@ func (l *layout) readGap(g *groupState) view.Paragraph {
 		return nil
 	}
 	if ahead == 0 && atEnd > 0 {
-		return say("Nothing is committed of "+kafka.Count(atEnd, "partition")+" that "+g.ID+" reads: ", "after a crash auto.offset.reset = latest begins at the end of the log then, behind what is written meanwhile.")
+		head := "Nothing is committed of "
+		if slices.ContainsFunc(g.parts, func(p part) bool { return p.Position >= 0 && p.atLeast && p.outside }) {
+			head = "Nothing that the log has is committed of "
+		}
+		return say(head+kafka.Count(atEnd, "partition")+" that "+g.ID+" reads: ", "after a crash auto.offset.reset = latest begins at the end of the log then, behind what is written meanwhile.")
+	}
+	if partly := slices.ContainsFunc(g.parts, func(p part) bool { return p.Position >= 0 && !p.foreseen }); ahead == 0 && partly {
+		return say("No gap in "+g.ID+" where it can be told: ", "there it goes on at its position after a crash, or behind it. Of the other partitions that it reads it cannot be said where it would go on.")
 	}
 	if ahead == 0 {
 		return say("No gap in "+g.ID+": ", "wherever it reads, it goes on at its position after a crash, or behind it.")
@@ -98,17 +105,18 @@ func (l *layout) readGap(g *groupState) view.Paragraph {
 	}
 	if g.Sink.Kind == engine.SinkOffsets {
 		return say(fmt.Sprintf("%s is %s ahead of what its sink has stored, ", g.ID, kafka.Count(ahead, "record")),
-			"in %s. The position is what poll gives next; the sink’s offset is where the group goes on after a crash. %s", kafka.Count(partitions, "partition"), handText(hand))
+			"in %s. The position is what poll gives next; the sink’s offset is where the group goes on after a crash. %s", kafka.Count(partitions, "partition"), g.handText(hand))
 	}
 	return say(fmt.Sprintf("%s is %s ahead of its commits, ", g.ID, kafka.Count(ahead, "record")),
-		"in %s. The position is what poll gives next; committed is where the group goes on after a crash%s. %s", kafka.Count(partitions, "partition"), outside, handText(hand))
+		"in %s. The position is what poll gives next; committed is where the group goes on after a crash%s. %s", kafka.Count(partitions, "partition"), outside, g.handText(hand))
 }
 
 // readNoPosition tells of partitions that are read by consumers who do not know where to begin.
 func (l *layout) readNoPosition(g *groupState) view.Paragraph {
 	var names []string
 	for i := range g.parts {
-		if p := &g.parts[i]; p.owner != nil && p.owner.State == "stable" && p.owner.App != failedApp && p.Position < 0 {
+		p := &g.parts[i]
+		if p.owner != nil && p.owner.State == "stable" && p.owner.App != failedApp && p.Position < 0 && p.Committed < 0 && !p.blind && g.history.asked[i] == p.Owner && !l.looksUp(p.Owner) {
 			names = append(names, p.TopicPartition.String())
 		}
 	}
@@ -119,12 +127,29 @@ func (l *layout) readNoPosition(g *groupState) view.Paragraph {
 		"nothing is committed, and when it asked there was no record as young as auto.offset.reset = %s wants. The client asks again after request.timeout.ms = 30,000.", g.reset)
 }
 
+// looksUp says whether a consumer has asked where offsets lie in time and has no answer yet.
+func (l *layout) looksUp(node kafka.NodeID) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool { return m.API == "ListOffsets" && (m.From == node || m.To == node) })
+}
+
 // handText says how much of what poll gave is not done.
-func handText(n int) string {
-	if n == 0 {
-		return "All that poll gave is done."
+func (g *groupState) handText(n int) string {
+	left := 0
+	for i := range g.parts {
+		p := &g.parts[i]
+		for o := p.LogStartOffset; o < p.HighWatermark; o++ {
+			if p.fates.At(o).Delivered > 0 && !done(p.fates.At(o)) && !p.standing.holds(o) {
+				left++
+			}
+		}
 	}
-	return isAre(n) + " in the applications’ hands."
+	switch {
+	case n > 0:
+		return isAre(n) + " in the applications’ hands."
+	case left > 0:
+		return fmt.Sprintf("Of what poll gave %s not done, and nobody who reads has %s in hand.", isAre(left), labs.Verb(left, "it", "them"))
+	}
+	return "All that poll gave is done."
 }
 
 // isAre writes "1 record is", "2 records are".
@@ -144,12 +169,35 @@ func (l *layout) readLoss(g *groupState) view.Paragraph {
 	if n == 0 {
 		return nil
 	}
+	if len(g.history.replays) > 0 && g.Sink.Kind != engine.SinkOffsets {
+		return say(fmt.Sprintf("%s passed over by %s: ", isAre(n), g.ID), "%s. The group has committed past %s; what is under way (%s) decides whether %s read again. The log still has %s.",
+			listed(names), labs.Verb(n, "it", "them"), g.history.replays[0].command, labs.Verb(n, "it is", "they are"), labs.Verb(n, "it", "them"))
+	}
 	if g.Sink.Kind == engine.SinkOffsets {
 		return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The sink has stored a later offset and not %s: it ignores %s, and the group goes on behind %s. The log still has %s.",
 			listed(names), labs.Verb(n, "its effect", "their effects"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"))
 	}
 	return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The group has committed past %s, and nobody will process %s. The log still has %s.",
 		listed(names), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"))
+}
+
+// readAstray names the records that the group has passed and that only somebody has in hand who does not read the
+// partition for it any more.
+func (l *layout) readAstray(g *groupState) view.Paragraph {
+	var names []string
+	for i := range g.parts {
+		p := &g.parts[i]
+		for k, s := range p.strays {
+			if again := k > 0 && p.strays[k-1].offset == s.offset; !again && p.stored < 0 && p.standing.passed(s.offset) {
+				names = append(names, fmt.Sprintf("%s @%d (%s)", p.TopicPartition, s.offset, s.node))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return say(fmt.Sprintf("%s only in hands that do not read for %s any more: ", isAre(len(names)), g.ID), "%s. The group has committed past %s: if %s not processed there, nobody processes %s.",
+		listed(names), labs.Verb(len(names), "it", "them"), labs.Verb(len(names), "it is", "they are"), labs.Verb(len(names), "it", "them"))
 }
 
 // listed writes names, of many only some.
@@ -165,7 +213,12 @@ func listed(names []string) string {
 func (l *layout) readZombies(g *groupState) (list []view.Paragraph) {
 	for i := range g.Members {
 		m := &g.Members[i]
-		if m.Alive && m.State == "stable" && !g.counts(m) && g.Held != nil && !m.SelfAssigned {
+		if !m.Alive || m.State != "stable" || g.counts(m) || g.Held == nil || m.SelfAssigned {
+			continue
+		}
+		if g.knows(m) {
+			list = append(list, say(fmt.Sprintf("%s is a member and does not know of generation %d. ", m.ID, g.Generation), "It believes in generation %d; what it commits is refused until it has joined again.", m.Generation))
+		} else {
 			list = append(list, say(fmt.Sprintf("%s is no member any more and does not know it. ", m.ID),
 				"It believes in generation %d; the group has %s in generation %d. What it commits will be refused.", m.Generation, kafka.Count(len(g.Held.Members), "member"), g.Generation))
 		}
@@ -180,14 +233,25 @@ func (l *layout) readRefused(g *groupState) view.Paragraph {
 		return nil
 	}
 	r := g.history.refused[n-1]
-	after := ": " + r.then + "."
-	if slices.Contains(notMember, r.error) {
-		after = ". What is committed stays as it was, so what it processed meanwhile is processed by others too."
+	head, after := fmt.Sprintf("%s’s commit was not taken in tick %d: ", r.node, r.tick), ": "+r.then+"."
+	switch {
+	case r.taken:
+		head = fmt.Sprintf("%s’s commit failed in tick %d and was taken all the same: ", r.node, r.tick)
+		after += " The coordinator has it; the consumer does not know."
+	case slices.Contains(notMember, r.error):
+		after = ". What is committed stays as it was, whatever it has processed meanwhile."
+	case !r.answered():
+		head = fmt.Sprintf("%s’s commit failed in tick %d: ", r.node, r.tick)
 	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("%s’s commit was not taken in tick %d: ", r.node, r.tick), Strong: true},
+		{Text: head, Strong: true},
 		{Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after},
 	}
+}
+
+// answered says whether the error says that the commit was not taken. Where the connection or the time was up, it may be.
+func (r *refusal) answered() bool {
+	return r.then == notSent || !strings.HasPrefix(r.error, "NETWORK_EXCEPTION") && !strings.Contains(r.error, "TIMED_OUT") && !strings.Contains(r.error, "Timeout")
 }
 
 // notMember are the errors of commits that come from no member of the current generation.
@@ -239,6 +303,9 @@ func (l *layout) readState(g *groupState) view.Paragraph {
 	case g.Coordinator == "":
 		return say("No broker coordinates "+g.ID+": ", "nobody can join or commit.")
 	case g.Held == nil:
+		if g.history.joined {
+			return say("The coordinator knows of no group "+g.ID+" any more: ", "it has neither members nor offsets of it.")
+		}
 		return say("Nobody has joined "+g.ID+" yet.", "")
 	case g.State == group.PreparingRebalance:
 		return say(g.ID+" is being rebalanced: ", "it waits until every member has joined again.%s", l.awaited(g))
@@ -261,6 +328,8 @@ func (l *layout) awaited(g *groupState) (text string) {
 			text += fmt.Sprintf(" %s has sent its JoinGroup.", held.Host)
 		case slices.ContainsFunc(silent, func(s group.MemberView) bool { return s.ID == held.ID }):
 			text += fmt.Sprintf(" %s is silent: its session ends in tick %d.", held.Host, l.tickAt(held.SessionEnds))
+		case m != nil && m.App == failedApp:
+			text += fmt.Sprintf(" The application of %s has ended with an error: it does not join again.", held.Host)
 		case m != nil && len(m.Busy)+len(m.Queue) > 0:
 			text += fmt.Sprintf(" %s joins when its application polls: it has %s in hand.", held.Host, kafka.Count(len(m.Busy)+len(m.Queue), "record"))
 		default:
@@ -285,13 +354,44 @@ func (l *layout) readFailing(g *groupState) view.Paragraph {
 		return append(p, view.Span{Text: "The record stands in the topic " + deadLetters + " now, and the records behind it are processed."})
 	case fate.GivenUp > 0:
 		return append(p, view.Span{Text: "It was skipped, and the records behind it are processed; the sink never gets its effect."})
+	case at.Owner == "" || !at.standing.holds(o) && (at.Position < 0 || at.Position > o):
+		text := "Nobody has it in hand now."
+		if at.standing.astray(o) {
+			text = "Nobody who reads the partition has it in hand now."
+		}
+		return append(p, view.Span{Text: g.behindText(at, o) + text})
 	case rule == handlerSeek || rule == handlerBack:
 		return append(p, view.Span{Text: "The application seeks back to it and polls again: it stays a member, and the records behind it are delivered again and again."})
+	}
+	if !at.standing.holds(o) {
+		return append(p, view.Span{Text: g.behindText(at, o) + "It is delivered again."})
 	}
 	if l.Address.Values.Int("threads") > 0 {
 		return append(p, view.Span{Text: "It keeps one thread busy; the others process the records behind it, and what is committed up to the first record not done stays before it."})
 	}
+	if _, behind := settledFrom(at, o); behind > 0 {
+		return append(p, view.Span{Text: g.behindText(at, o) + fmt.Sprintf("While %s is at it, it processes none of them.", at.Owner)})
+	}
 	return append(p, view.Span{Text: fmt.Sprintf("Nothing behind it is processed: from it on %s in this partition.", waitVerb(int(at.HighWatermark-o)))})
+}
+
+// settledFrom counts the visible records of a partition behind one, and how many of them need no processing any more.
+func settledFrom(at *part, o kafka.Offset) (records, settled int) {
+	for o++; o < at.HighWatermark; o++ {
+		if records++; done(at.fates.At(o)) {
+			settled++
+		}
+	}
+	return records, settled
+}
+
+// behindText says how many of the records behind one are processed; empty: there are none.
+func (g *groupState) behindText(at *part, o kafka.Offset) string {
+	records, settled := settledFrom(at, o)
+	if records == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %s behind it %s done. ", kafka.Count(records, "record"), labs.Verb(settled, "1 is", fmt.Sprint(settled)+" are"))
 }
 
 // waitVerb writes "1 record waits", "2 records wait".
@@ -318,20 +418,30 @@ func (l *layout) readSink(g *groupState) view.Paragraph {
 
 // readLag says how far a group is behind, and whether it falls behind more.
 func (l *layout) readLag(g *groupState) view.Paragraph {
-	growth, oldest := int64(0), kafka.Millis(-1)
+	growth, oldest, behind := int64(0), kafka.Millis(0), false
 	for i := range g.parts {
 		growth += g.history.growth[i]
 		if age, ok := l.oldest(&g.parts[i]); ok {
-			oldest = max(oldest, age)
+			if !behind || age > oldest {
+				oldest = age
+			}
+			behind = true
 		}
 	}
+	if g.blind && g.lag().unread == 0 {
+		return say("How far "+g.ID+" is behind is not known: ", "no broker coordinates it, so nobody can say what it has committed.")
+	}
 	if g.lag().unread > 0 {
-		return say("The log of "+kafka.Count(g.lag().unread, "partition")+" cannot be read now: ", "no broker that has it leads. How far %s is behind there is not known.", g.ID)
+		where := "there is not known."
+		if g.blind {
+			where = "is not known: no broker coordinates it either."
+		}
+		return say("The log of "+kafka.Count(g.lag().unread, "partition")+" cannot be read now: ", "no broker that has it leads. How far %s is behind %s", g.ID, where)
 	}
-	if oldest < 0 {
-		return say("The lag of "+g.ID+" is 0: ", "all that is visible is committed.")
+	if !behind {
+		return say("The lag of "+g.ID+" is 0: ", "all that is visible is committed.%s", g.lag().sentence())
 	}
-	span := kafka.Count(int(l.growthSpan()), "tick")
+	span := l.growthText()
 	how := ", and has not changed in " + span
 	switch {
 	case l.Address.T == 0:
@@ -341,9 +451,17 @@ func (l *layout) readLag(g *groupState) view.Paragraph {
 	case growth < 0:
 		how = fmt.Sprintf(", and has shrunk by %s in %s", kafka.Thousands(-growth), span)
 	}
-	text := fmt.Sprintf("watermark minus committed%s. The oldest record that is not committed is %s ms old.%s", how, kafka.Thousands(oldest), g.lag().sentence())
+	text := fmt.Sprintf("watermark minus committed%s. The oldest record that is not committed is %s.%s", how, oldText(oldest), g.lag().sentence())
 	if g.Sink.Capacity > 0 && growth > 0 {
 		text += fmt.Sprintf(" The sink takes %s a tick from all consumers together: more consumers do not help.", kafka.Count(g.Sink.Capacity, "effect"))
 	}
 	return say(fmt.Sprintf("The lag of %s is %s: ", g.ID, kafka.Thousands(g.lag().sum)), "%s", text)
+}
+
+// oldText writes how old a record is by its timestamp, which a producer whose clock is ahead sets.
+func oldText(age kafka.Millis) string {
+	if age < 0 {
+		return kafka.Thousands(-age) + " ms ahead by its timestamp"
+	}
+	return kafka.Thousands(age) + " ms old"
 }

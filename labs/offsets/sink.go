@@ -11,7 +11,7 @@ import (
 )
 
 // effects counts the records of a partition by how often the sink has applied their effect. Records that the group
-// has never begun to read do not count.
+// has never begun to read do not count; those that the log does not have any more count where the sink has their effect.
 type effects struct{ once, more, never, lost int }
 
 func (g *groupState) effectsOf(at *part) (n effects) {
@@ -19,9 +19,13 @@ func (g *groupState) effectsOf(at *part) (n effects) {
 	if first < 0 {
 		return n
 	}
-	for o := max(first, at.LogStartOffset); o < at.HighWatermark; o++ {
+	for o := first; o < max(at.HighWatermark, at.fates.End()); o++ {
+		inLog := o >= at.LogStartOffset && o < at.HighWatermark
 		switch at.fates.At(o).Applied {
 		case 0:
+			if !inLog {
+				continue
+			}
 			n.never++
 			if at.standing.gone(o) {
 				n.lost++
@@ -52,7 +56,7 @@ func (l *layout) sinkCounts(g *groupState) []view.Count {
 	for i := range g.parts {
 		n := g.effectsOf(&g.parts[i])
 		all.once, all.more, all.never, all.lost = all.once+n.once, all.more+n.more, all.never+n.never, all.lost+n.lost
-		for o := g.parts[i].LogStartOffset; o < g.parts[i].HighWatermark; o++ {
+		for o := kafka.Offset(0); o < g.parts[i].fates.End(); o++ {
 			if g.parts[i].fates.At(o).GivenUp > 0 {
 				gaveUp++
 			}
@@ -66,10 +70,17 @@ func (l *layout) sinkCounts(g *groupState) []view.Count {
 		{Name: "Applied once", Number: kafka.Thousands(all.once), Text: "records"},
 		{Name: "More than once", Number: kafka.Thousands(all.more), Text: more, Warn: all.more > 0 && g.Sink.Kind != engine.SinkUpsert},
 		{Name: "Never", Number: kafka.Thousands(all.never), Text: "not yet processed, lost or given up"},
-		{Name: "Lost", Number: kafka.Thousands(all.lost), Text: "committed, and nobody will process them", Warn: all.lost > 0},
+		{Name: "Lost", Number: kafka.Thousands(all.lost), Text: g.lostText(), Warn: all.lost > 0},
+	}
+	if g.blind && g.Sink.Kind != engine.SinkOffsets {
+		list[len(list)-1] = view.Count{Name: "Lost", Number: "–", Text: "not known: nobody can say what is committed"}
+	}
+	had := "effects that the sink had already"
+	if g.Sink.Kind == engine.SinkOffsets {
+		had = "effects below the offset that the sink had stored"
 	}
 	if g.Sink.Kind == engine.SinkIdempotent || g.Sink.Kind == engine.SinkOffsets {
-		list = append(list, view.Count{Name: "Ignored", Number: kafka.Thousands(g.Sink.Ignored), Text: "effects that the sink had already"})
+		list = append(list, view.Count{Name: "Ignored", Number: kafka.Thousands(g.Sink.Ignored), Text: had})
 	}
 	if gaveUp > 0 {
 		list = append(list, view.Count{Name: "Given up", Number: kafka.Thousands(gaveUp), Text: "skipped, or in the dead-letter topic", Warn: true})
@@ -83,19 +94,33 @@ func (l *layout) sinkCounts(g *groupState) []view.Count {
 	return list
 }
 
+// lostText says what makes a record count as lost.
+func (g *groupState) lostText() string {
+	switch {
+	case g.Sink.Kind == engine.SinkOffsets:
+		return "the sink has stored a later offset and ignores their effects"
+	case len(g.history.replays) > 0:
+		return "committed and not processed; the offsets are about to be set"
+	}
+	return "committed, and nobody will process them"
+}
+
 // lagTable shows how far a group is behind, three ways.
 func (l *layout) lagTable(g *groupState) view.Table {
 	t := view.Table{
 		ID: "lag-" + g.ID, Caption: fmt.Sprintf("How far %s is behind: %s in all%s", g.ID, kafka.Count(int(g.lag().sum), "record"), g.lag().aside()),
 		Head: []string{"Partition", "Committed", "Position", "Watermark", "End", "Lag", "records-lag", "Oldest", "Growth"},
-		More: fmt.Sprintf("Lag: watermark − committed; none where nothing is committed. records-lag: watermark − position, as the client’s metric has it. Oldest: age of the oldest record that is not committed. Growth: of the lag in %s.", kafka.Count(int(l.growthSpan()), "tick")),
+		More: fmt.Sprintf("Lag: watermark − committed; none where nothing is committed. records-lag: watermark − position, as the client’s metric has it. Oldest: age of the oldest record that is not committed. Growth: of the lag in %s.", l.growthText()),
+	}
+	if g.blind {
+		t.Caption = fmt.Sprintf("How far %s is behind: not known, as nobody coordinates it", g.ID)
 	}
 	from, to := l.drawn()
 	for i := from; i < to; i++ {
 		at := &g.parts[i]
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			{{Text: at.TopicPartition.String(), At: labs.Target{Kind: labs.PartitionTarget, Partition: at.TopicPartition}.String()}},
-			view.Plain(offsetText(at.Committed)), view.Plain(offsetText(at.Position)), view.Plain(fmt.Sprint(at.HighWatermark)), view.Plain(fmt.Sprint(at.LogEndOffset)),
+			view.Plain(committedText(at)), view.Plain(offsetText(at.Position)), view.Plain(fmt.Sprint(at.HighWatermark)), view.Plain(fmt.Sprint(at.LogEndOffset)),
 			view.Plain(groupLagText(at)), view.Plain(lagText(at)), view.Plain(l.oldestText(at)), view.Plain(growthText(at, g.history.growth[i])),
 		}})
 	}
@@ -158,12 +183,20 @@ func (n lagSum) sentence() (text string) {
 // groupLagText writes the lag of a group in a partition.
 func groupLagText(at *part) string {
 	switch {
-	case at.unread:
+	case at.unread || at.blind:
 		return "not known"
 	case at.Committed < 0:
 		return "none"
 	}
 	return kafka.Thousands(at.Lag)
+}
+
+// committedText writes what is committed of a partition.
+func committedText(at *part) string {
+	if at.blind {
+		return "not known"
+	}
+	return offsetText(at.Committed)
 }
 
 func offsetText(o kafka.Offset) string {
@@ -184,7 +217,7 @@ func lagText(at *part) string {
 }
 
 func growthText(at *part, n int64) string {
-	if at.unread {
+	if at.unread || at.blind {
 		return "not known"
 	}
 	if n > 0 {
@@ -196,7 +229,7 @@ func growthText(at *part, n int64) string {
 // oldestText says how old the oldest record is that is not committed.
 func (l *layout) oldestText(at *part) string {
 	age, ok := l.oldest(at)
-	if at.unread {
+	if at.unread || at.blind {
 		return "not known"
 	}
 	if !ok {

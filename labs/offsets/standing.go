@@ -18,6 +18,7 @@ type standing struct {
 	stored    kafka.Offset   // by a sink that stores offsets: where consumers begin; -1: nothing, or another sink
 	position  kafka.Offset   // of who reads it; -1: nobody does
 	held      []kafka.Offset // records that poll has returned to the reader and that are not done, sorted
+	strays    []kafka.Offset // records that others still have in hand, who read it before, sorted
 }
 
 // reckoning is what becomes of records where somebody begins anew.
@@ -26,7 +27,8 @@ type reckoning struct {
 	lost  []kafka.Offset // nobody processes them any more, and they were not lost before
 }
 
-// reckon says what it means that somebody begins anew at an offset, and that nobody else has anything in hand.
+// reckon says what it means that somebody begins anew at an offset. What the reader has in hand goes with it; what others
+// still have is not lost with that.
 func (s *standing) reckon(begins kafka.Offset) (r reckoning) {
 	first := begins
 	if s.first >= 0 {
@@ -36,7 +38,7 @@ func (s *standing) reckon(begins kafka.Offset) (r reckoning) {
 		switch {
 		case o >= begins && s.fates(o).Processed > 0:
 			r.again = append(r.again, o)
-		case o < begins && !s.settled(o) && !s.gone(o):
+		case o < begins && !s.settled(o) && !s.gone(o) && !s.astray(o):
 			r.lost = append(r.lost, o)
 		}
 	}
@@ -56,6 +58,11 @@ func (s *standing) settled(o kafka.Offset) bool {
 // gone says whether a record is lost to the group as things stand: the group goes on behind it, and nobody has it in
 // hand. A sink that has stored a later offset ignores the effect even of who has.
 func (s *standing) gone(o kafka.Offset) bool {
+	return s.passed(o) && (s.stored >= 0 || !s.astray(o))
+}
+
+// passed says whether the group goes on behind a record that needs processing and that its reader does not have in hand.
+func (s *standing) passed(o kafka.Offset) bool {
 	base := s.committed
 	if s.stored >= 0 {
 		base = s.stored
@@ -82,6 +89,12 @@ func (s *standing) allGone() (list []kafka.Offset) {
 // holds says whether a record is in the hands of who reads the partition.
 func (s *standing) holds(o kafka.Offset) bool {
 	_, found := slices.BinarySearch(s.held, o)
+	return found
+}
+
+// astray says whether a record is in the hands of somebody who does not read the partition any more.
+func (s *standing) astray(o kafka.Offset) bool {
+	_, found := slices.BinarySearch(s.strays, o)
 	return found
 }
 
