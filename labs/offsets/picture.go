@@ -54,7 +54,7 @@ func (l *layout) legend() []view.Key {
 		{Kind: "stage-twice", Text: "2×: processed twice"}, {Kind: "stage-" + missed, Text: "lost: committed, never processed"},
 	}
 	if l.groups[0].Sink.Kind == engine.SinkOffsets {
-		list[len(list)-1].Text = "lost: the sink has stored a later offset, and not its effect"
+		list[len(list)-1].Text = "lost: the group goes on behind it, without its effect"
 	}
 	if l.Address.Values.Text("handler") != handlerOK {
 		list = append(list, view.Key{Kind: "stage-" + skipped, Text: "skipped: given up"})

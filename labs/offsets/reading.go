@@ -158,10 +158,12 @@ func isAre(n int) string { return kafka.Count(n, "record") + " " + labs.Verb(n, 
 // readLoss names the records that are lost to a group.
 func (l *layout) readLoss(g *groupState) view.Paragraph {
 	var names []string
-	n := 0
+	n, bySink := 0, 0 // those of which the sink has stored a later offset
 	for i := range g.parts {
 		gone := g.parts[i].standing.allGone()
-		n += len(gone)
+		if n += len(gone); g.parts[i].stored >= 0 {
+			bySink += len(gone)
+		}
 		for _, o := range gone {
 			names = append(names, fmt.Sprintf("%s @%d", g.parts[i].TopicPartition, o))
 		}
@@ -169,11 +171,15 @@ func (l *layout) readLoss(g *groupState) view.Paragraph {
 	if n == 0 {
 		return nil
 	}
-	if len(g.history.replays) > 0 && g.Sink.Kind != engine.SinkOffsets {
+	if len(g.history.replays) > 0 && bySink == 0 {
 		return say(fmt.Sprintf("%s passed over by %s: ", isAre(n), g.ID), "%s. The group has committed past %s; what is under way (%s) decides whether %s read again. The log still has %s.",
 			listed(names), labs.Verb(n, "it", "them"), g.history.replays[0].command, labs.Verb(n, "it is", "they are"), labs.Verb(n, "it", "them"))
 	}
-	if g.Sink.Kind == engine.SinkOffsets {
+	if 0 < bySink && bySink < n {
+		return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The group goes on behind them: of %s the sink has stored a later offset and ignores the effects, and past the others the group has committed. The log still has them.",
+			listed(names), kafka.Count(bySink, "record"))
+	}
+	if bySink > 0 {
 		return say(fmt.Sprintf("%s lost to %s: ", isAre(n), g.ID), "%s. The sink has stored a later offset and not %s: it ignores %s, and the group goes on behind %s. The log still has %s.",
 			listed(names), labs.Verb(n, "its effect", "their effects"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"), labs.Verb(n, "it", "them"))
 	}
@@ -249,9 +255,10 @@ func (l *layout) readRefused(g *groupState) view.Paragraph {
 	}
 }
 
-// answered says whether the error says that the commit was not taken. Where the connection or the time was up, it may be.
+// answered says whether the error says that the commit was not taken. Where the connection was lost, the time was up or
+// replicas were missing, it may have been.
 func (r *refusal) answered() bool {
-	return r.then == notSent || !strings.HasPrefix(r.error, "NETWORK_EXCEPTION") && !strings.Contains(r.error, "TIMED_OUT") && !strings.Contains(r.error, "Timeout")
+	return r.then == notSent || !strings.HasPrefix(r.error, "NETWORK_EXCEPTION") && r.error != "COORDINATOR_NOT_AVAILABLE" && !strings.Contains(r.error, "TIMED_OUT") && !strings.Contains(r.error, "Timeout")
 }
 
 // notMember are the errors of commits that come from no member of the current generation.
@@ -439,7 +446,8 @@ func (l *layout) readLag(g *groupState) view.Paragraph {
 		return say("The log of "+kafka.Count(g.lag().unread, "partition")+" cannot be read now: ", "no broker that has it leads. How far %s is behind %s", g.ID, where)
 	}
 	if !behind {
-		return say("The lag of "+g.ID+" is 0: ", "all that is visible is committed.%s", g.lag().sentence())
+		beyond := lagSum{beyond: g.lag().beyond}
+		return say("The lag of "+g.ID+" is 0: ", "all that is visible is committed.%s", beyond.sentence())
 	}
 	span := l.growthText()
 	how := ", and has not changed in " + span

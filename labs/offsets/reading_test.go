@@ -117,7 +117,9 @@ func TestPassedAndNotLost(t *testing.T) {
 		{static + "&t=13", []string{"4 records are passed over by billing", "what is under way (replay billing from earliest) decides whether they are read again"}, []string{"nobody will process"}},
 		{static + "&t=36", []string{"Never: 0", "Lost: 0"}, nil},
 		{"sink=offsets&threads=3&slow-every=4&partitions=2&records=8&t=8",
-			[]string{"Lost: 4 the sink has stored a later offset", "Ignored: 4 effects below the offset that the sink had stored"}, []string{"Lost: 4 committed", "had already", "lost: committed"}},
+			[]string{"Lost: 4 the group goes on behind them", "The sink has stored a later offset and not their effects", "Ignored: 4 effects below the offset that the sink had stored"}, []string{"Lost: 4 committed", "had already", "lost: committed"}},
+		{"partitions=5&records=1&rate=1&consumers=2&poll-records=2&reset=latest&process=1&commit=auto&auto-interval=3000&threads=2&commits=highest&slow-every=2&on-revoke=off&sink=offsets&do=3:commit+billing-1&do=3:seek+billing-1+orders-0+@11&do=2:pause+billing-1&do=11:resume+billing-1&t=15",
+			[]string{"of 2 records the sink has stored a later offset and ignores the effects, and past the others the group has committed."}, []string{"orders-2 flag sink stored"}},
 	})
 }
 
@@ -173,6 +175,7 @@ func TestGapsAndLag(t *testing.T) {
 	const delayed = "partitions=1&consumers=2&records=0&rate=1&process=4&commit=after-record&reset=by_duration:PT5S&do=1:delay+billing-2+b1+700ms&do=40:crash+billing-1"
 	check(t, []truth{
 		{"records=0&partitions=1&do=1:skew+p0+10m&do=2:produce+p0+a&do=3:produce+p0+b&t=8", []string{"The lag of billing is 2", "ms ahead by its timestamp"}, []string{"all that is visible is committed"}},
+		{"partitions=2&records=0&t=8", []string{"The lag of billing is 0: all that is visible is committed.\n"}, nil},
 		{"partitions=1&consumers=2&records=6&reset=latest&rate=1&do=2:commit+billing-1+orders-0+@50&t=8",
 			[]string{"nothing that the log has is committed of some of its partitions, and auto.offset.reset = latest"}, []string{": nothing is committed of some"}},
 		{"partitions=2&brokers=3&records=3&do=5:commit+billing-1&do=7:kill+b2&t=9", []string{"No gap in billing where it can be told"}, []string{"wherever it reads"}},

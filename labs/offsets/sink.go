@@ -98,7 +98,7 @@ func (l *layout) sinkCounts(g *groupState) []view.Count {
 func (g *groupState) lostText() string {
 	switch {
 	case g.Sink.Kind == engine.SinkOffsets:
-		return "the sink has stored a later offset and ignores their effects"
+		return "the group goes on behind them, without their effects"
 	case len(g.history.replays) > 0:
 		return "committed and not processed; the offsets are about to be set"
 	}
