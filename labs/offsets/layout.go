@@ -249,7 +249,7 @@ func unread(p engine.PartitionView) bool {
 func (l *layout) addComing(g *groupState, at *part) {
 	for i := range g.Members {
 		m := &g.Members[i]
-		if !g.counts(m) || l.cut(kafka.NodeID(m.ID), g.Coordinator) {
+		if !g.counts(m) || l.IsCut(kafka.NodeID(m.ID), g.Coordinator) {
 			continue
 		}
 		for _, c := range m.Committing {
@@ -260,7 +260,7 @@ func (l *layout) addComing(g *groupState, at *part) {
 	}
 	for _, m := range l.View.UnderWay {
 		request, ok := m.Message.Request.(*kmsg.OffsetCommitRequest)
-		if !ok || m.Answer || request.Group != g.ID || l.cut(m.From, m.To) || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
+		if !ok || m.Answer || request.Group != g.ID || l.IsCut(m.From, m.To) || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
 			continue
 		}
 		for _, t := range request.Topics {
@@ -271,11 +271,6 @@ func (l *layout) addComing(g *groupState, at *part) {
 			}
 		}
 	}
-}
-
-// cut says whether nothing passes from one node to another.
-func (l *layout) cut(from, to kafka.NodeID) bool {
-	return slices.ContainsFunc(l.View.Faulty, func(f engine.LinkView) bool { return f.Cut && f.From == from && f.To == to })
 }
 
 // knows says whether the coordinator has a consumer as a member, whatever generation that believes in.
