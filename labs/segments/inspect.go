@@ -42,34 +42,38 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 		facts = append(facts, view.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
 	if r.Offset < l.log.LogStartOffset {
-		add("Readable", "no: it is below the log start offset %d. Its bytes stay until its whole segment is, and a check of retention comes", l.log.LogStartOffset)
+		add("Readable", "no: it is below the log start offset %d. Its bytes stay until %s", l.log.LogStartOffset, l.belowUntil("its whole segment is"))
 	}
 	if k, ok := l.state[string(r.Key)]; ok && r.Key != nil && k.key != nil {
-		if k.last.Offset == r.Offset {
+		switch {
+		case k.last.Offset == r.Offset:
 			add("Of its key", "the last one")
-		} else {
-			add("Of its key", "an older one: offset %d is the last. %s", k.last.Offset, l.whyOlder(k.last.Offset))
+		case k.last.Offset > r.Offset:
+			add("Of its key", "an older one: offset %d is the last. %s", k.last.Offset, l.whyOlder(r.Offset, k.last.Offset))
 		}
 	}
-	if r.Value == nil && l.config.Compact {
+	if r.Value == nil && l.config.Compact && l.isLast(r) {
 		add("Tombstone", "%s", l.tombstoneText(at.Batch))
 	}
 	in.Facts = append(facts, in.Facts...)
 	in.Tables = append(in.Tables, log.Life(r.Offset))
 }
 
-// whyOlder says why a record is there although a later one has its key.
-func (l *layout) whyOlder(last kafka.Offset) string {
+// whyOlder says why a record is there although a later one has its key. One between the two may have replaced it for the
+// cleaner already.
+func (l *layout) whyOlder(offset, last kafka.Offset) string {
 	switch {
 	case !l.config.Compact:
 		return "cleanup.policy does not contain compact, so nothing replaces it"
 	case !l.open:
-		return "the broker does not run, and so its cleaner does not"
+		return fmt.Sprintf("b1 %s, and so its cleaner does nothing", l.onDisk())
 	}
 	c := l.upkeep.Cleanable
+	done, _ := l.Cluster.CleaningAt(l.View.Now, serverID, partition)
+	goes := slices.ContainsFunc(done.Removed, func(r storage.RemovedRecord) bool { return r.Offset == offset })
 	switch {
-	case last >= c.FirstUncleanableOffset:
-		return fmt.Sprintf("That is at %d or above, where the cleaner may not go (%s): until it may, both stay", c.FirstUncleanableOffset, c.Bound)
+	case !goes && last >= c.FirstUncleanableOffset:
+		return fmt.Sprintf("That is at %d or above, where the cleaner may not go (%s): until it may, the cleaner leaves both", c.FirstUncleanableOffset, c.Bound)
 	case !c.Eligible():
 		return "The cleaner leaves the log: " + c.Why
 	}
@@ -114,10 +118,10 @@ func (l *layout) inspectFate(in *view.Inspector, base kafka.Offset) {
 		return
 	}
 	done, ok := l.Cluster.RetentionAt(l.upkeep.NextRetention, serverID, partition)
-	if !ok {
+	if !ok || l.cleans(l.upkeep.NextRetention) {
 		return
 	}
-	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, %s", l.due(l.upkeep.NextRetention)), Head: []string{"Rule", "So", "Why"}}
+	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, %s, %s", l.due(l.upkeep.NextRetention), l.providedStill(l.upkeep.NextRetention)), Head: []string{"Rule", "So", "Why"}}
 	for _, check := range done.Checks {
 		so, why := "not asked", check.Off
 		for i, found := range check.Segments {
@@ -307,11 +311,20 @@ func (l *layout) inspectBroker(in *view.Inspector) {
 		}
 		if l.upkeep.NextCleaner >= 0 {
 			in.AddFact("The cleaner wakes up", "%s", l.due(l.upkeep.NextCleaner))
-			in.AddFact("It would", "%s: %s", cmp.Or(map[bool]string{true: "clean"}[l.upkeep.Cleanable.Eligible()], "leave the log"), l.upkeep.Cleanable.Why)
+			c, _ := l.Cluster.CleanableAt(l.upkeep.NextCleaner, serverID, partition)
+			in.AddFact("As things stand it would", "%s: %s", cmp.Or(map[bool]string{true: "clean"}[c.Eligible()], "leave the log"), c.Why)
 		}
 	}
 	in.Links = append(in.Links, labs.Open(l.Address, "open-directory", "the directory "+partition.String(), labs.Target{Kind: labs.PartitionTarget, Partition: partition}))
 	l.waits(in, server, l.up(), l.broker.Paused)
+}
+
+// committedFact says what the reader's group has committed, and who keeps that.
+func (l *layout) committedFact(r readerState) string {
+	if !r.known {
+		return "cannot be asked now: " + l.unasked()
+	}
+	return fmt.Sprintf("%s, kept by the group %s", offsetText(r.committed), readers)
 }
 
 // inspectReader shows the reader and its group.
@@ -320,9 +333,11 @@ func (l *layout) inspectReader(in *view.Inspector) bool {
 	if !ok {
 		return false
 	}
-	in.AddFact("Committed", "%s, kept by the group %s", offsetText(r.committed), readers)
+	in.AddFact("Committed", "%s", l.committedFact(r))
 	in.AddFact("Position", "%s", offsetText(r.position))
-	in.AddFact("Lag of the group", "%d", r.lag)
+	if r.committed != kafka.NoOffset {
+		in.AddFact("Lag of the group", "%d", r.lag)
+	}
 	in.AddFact("auto.offset.reset", "%s: where its position is not between log start %d and log end %d", l.Address.Values.Text("reset"), l.log.LogStartOffset, l.log.LogEndOffset)
 	if r.failed != "" {
 		in.AddFact("Ended with", "%s", r.failed)

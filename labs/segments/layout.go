@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -51,6 +53,7 @@ type placed struct {
 func newLayout(f labs.Frame) *layout {
 	l := &layout{Frame: f, config: logConfig(f.Address.Values), log: f.View.Partitions[0].Log, broker: f.View.Brokers[0], removals: map[string]kafka.Millis{}}
 	l.upkeep, l.open = f.Cluster.Upkeep(serverID, partition)
+	l.upkeep.NextRetention, l.upkeep.NextCleaner = l.nextAt(l.upkeep.NextRetention), l.nextAt(l.upkeep.NextCleaner)
 	l.files = f.Cluster.Files(serverID, partition)
 	l.findGone()
 	l.findBatches()
@@ -208,18 +211,73 @@ func (l *layout) when(at kafka.Millis) string {
 	return fmt.Sprintf("tick %d, in %s", l.tickOf(at), labs.Span(max(at-l.View.Now, 0)))
 }
 
-// due says when the broker does something by a timer: in which tick, or once it is resumed.
+// due says when the broker does something by a timer: in which tick, or once it is resumed, and whether it runs so long.
 func (l *layout) due(at kafka.Millis) string {
-	if l.broker.Paused {
+	switch {
+	case l.broker.Paused:
 		return fmt.Sprintf("once b1 is resumed, from tick %d on", l.tickOf(at))
+	case l.stops():
+		return fmt.Sprintf("in %s, if b1 still runs then", l.when(at))
 	}
 	return "in " + l.when(at)
 }
 
-// commandTick is the first tick whose commands are carried out at a time or later.
+// stops says whether the broker is in its controlled shutdown.
+func (l *layout) stops() bool { return l.broker.State == engine.BrokerShuttingDown }
+
+// commandTick is the first tick, from the one shown on, whose commands are carried out at a time or later. The ticks are
+// counted from the frame, as those before it may hold waits.
 func (l *layout) commandTick(at kafka.Millis) int {
 	tick := l.Address.TickMillis()
-	return int((at + tick - 1) / tick)
+	return l.Address.T + int((max(at-l.View.Now, 0)+tick-1)/tick)
+}
+
+// coming says whether records may be written without any command: the producer's application hands them in, or some that
+// were handed in are not acknowledged yet.
+func (l *layout) coming() bool {
+	p := l.View.Producers[0]
+	if p.Alive && !p.Paused && (p.Sending && l.Address.Values.Int("rate") > 0 || p.Waiting > 0 || p.Producer.InFlight > 0) {
+		return true
+	}
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		_, produces := m.Message.Request.(*kmsg.ProduceRequest)
+		return produces
+	})
+}
+
+// provided is what a sentence about what b1 does at a time to come needs: that it is resumed, and that nothing is written
+// before. It ends in a comma and a space; empty: it needs nothing.
+func (l *layout) provided(at kafka.Millis) string {
+	resumed := "b1 is resumed by then"
+	if at <= l.View.Now {
+		resumed = "b1 is resumed now"
+	}
+	switch coming := l.coming(); {
+	case l.broker.Paused && coming:
+		return "if " + resumed + " and nothing is written until then, "
+	case l.broker.Paused:
+		return "if " + resumed + ", "
+	case coming:
+		return "if nothing is written until then, "
+	}
+	return ""
+}
+
+// nextAt gives when b1 does by itself what its timer has for a time: as soon as it can be resumed where that is over.
+func (l *layout) nextAt(timer kafka.Millis) kafka.Millis {
+	if timer < 0 || !l.broker.Paused {
+		return timer
+	}
+	return max(timer, l.View.Now)
+}
+
+// readable is the end of what a reader can get: the high watermark. That of a log that b1 has not opened is not known
+// from its checkpoint: once it is opened, nothing below its end is kept back, as there is no other replica.
+func (l *layout) readable() kafka.Offset {
+	if !l.open {
+		return l.log.LogEndOffset
+	}
+	return l.log.HighWatermark
 }
 
 // suffixOf is the name of a segment's file without the base offset.

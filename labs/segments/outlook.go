@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (l *layout) nextOf(base kafka.Offset) (text string, goes bool) {
 	}
 	list, _, ok := l.retention(l.upkeep.NextRetention)
 	at := slices.IndexFunc(l.log.Segments, func(s storage.Segment) bool { return s.BaseOffset == base })
-	if !ok || at < 0 || !list[at].goes || at == len(list)-1 && l.writing() {
+	if !ok || at < 0 || !list[at].goes || l.coming() && (at == len(list)-1 || l.config.Compact) { // the active one, or the cleaner comes first
 		return "", false
 	}
 	return fmt.Sprintf("goes with the check %s", l.due(l.upkeep.NextRetention)), true
@@ -125,7 +126,7 @@ func (l *layout) checkTable() []view.Table {
 	if !ok {
 		return nil
 	}
-	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, %s, if nothing is written until then", l.due(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
+	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, %s, %s", l.due(l.upkeep.NextRetention), l.providedStill(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
 	gone, most := count(verdicts), verdictsShown
 	if l.Beside != nil {
 		most = verdictsBeside
@@ -172,15 +173,12 @@ func (l *layout) readRetention() (list []view.Paragraph) {
 	}
 	head := fmt.Sprintf("The next check of retention, %s (%s), ", l.due(at), by)
 	gone := count(verdicts)
-	until := ""
-	if gone == len(verdicts) && l.writing() {
-		until = "if nothing is written until then, "
-	}
+	until := l.provided(at)
 	switch {
 	case !l.config.Compact && gone == count(now) && gone == 0:
-		return append(list, say(head, "would leave all too: %s.", whyStays(verdicts[0], done)))
+		return append(list, say(head, "%swould leave all too: %s.", until, whyStays(verdicts[0], done)))
 	case gone == 0:
-		return append(list, say(head, "would leave all. Of segment %d: %s.", l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done)))
+		return append(list, say(head, "%swould leave all. Of segment %d: %s.", until, l.log.Segments[0].BaseOffset, whyStays(verdicts[0], done)))
 	}
 	return append(list, say(head, "%swould take %s: %s; %s.", until, l.segmentNames(0, gone), verdicts[gone-1].why, l.restStays(verdicts, gone, done)))
 }
@@ -191,6 +189,11 @@ func (l *layout) cleans(at kafka.Millis) bool {
 	return ok && l.config.Compact && c.Eligible()
 }
 
+// providedStill is [layout.provided] for a title, which says always that nothing is written.
+func (l *layout) providedStill(at kafka.Millis) string {
+	return cmp.Or(strings.TrimSuffix(l.provided(at), ", "), "if nothing is written until then")
+}
+
 // count counts the segments that go.
 func count(verdicts []verdict) (n int) {
 	for _, v := range verdicts {
@@ -199,12 +202,6 @@ func count(verdicts []verdict) (n int) {
 		}
 	}
 	return n
-}
-
-// writing says whether the producer’s application goes on writing by itself.
-func (l *layout) writing() bool {
-	p := l.View.Producers[0]
-	return p.Alive && !p.Paused && p.Sending && l.Address.Values.Int("rate") > 0
 }
 
 // whyStays says why the oldest segment stays.
@@ -286,7 +283,7 @@ func (l *layout) readCleaner() view.Paragraph {
 	if !ok {
 		return nil
 	}
-	p := say(head, "The log is worth it: %s. Of %s that it would read, %s would go, and %s bytes of %s stay", c.Why, kafka.Count(done.RecordsRead, "record"),
+	p := say(head, "%s %s that it would read, %s would go, and %s bytes of %s stay", l.worthText(c, at), kafka.Count(done.RecordsRead, "record"),
 		removedText(done), kafka.Thousands(done.BytesAfter()), kafka.Thousands(done.BytesBefore()))
 	switch {
 	case l.broker.Paused:
@@ -294,7 +291,18 @@ func (l *layout) readCleaner() view.Paragraph {
 	case !l.upkeep.Cleanable.Eligible():
 		return append(p, view.Span{Text: ". A cleaning right now would find nothing to do."})
 	}
+	if now, ok := l.Cluster.CleaningAt(l.View.Now, serverID, partition); ok && !slices.Equal(now.Removed, done.Removed) { // a time is over only then
+		p = append(p, view.Span{Text: fmt.Sprintf(". Right now %s would go", removedText(now))})
+	}
 	return append(p, view.Span{Text: ": "}, labs.TryIt(runCleaner.String(), l.Address.WithCommand(runCleaner, false)), view.Span{Text: "."})
+}
+
+// worthText begins the sentence about what the next cleaning would take with why it comes.
+func (l *layout) worthText(c storage.Cleanable, at kafka.Millis) string {
+	if needs, is := strings.CutPrefix(l.provided(at), "if"); is {
+		return fmt.Sprintf("The log is worth it: %s. If%sof", c.Why, needs)
+	}
+	return fmt.Sprintf("The log is worth it: %s. Of", c.Why)
 }
 
 // removedText lists the offsets that a cleaning would take.
@@ -304,7 +312,7 @@ func removedText(done storage.Cleaned) string {
 	for i, r := range done.Removed {
 		switch {
 		case i == 0:
-			text += " (offsets "
+			text += labs.Verb(len(done.Removed), " (offset ", " (offsets ")
 		case i == most:
 			return text + fmt.Sprintf(" and %d more)", len(done.Removed)-most)
 		default:
@@ -328,9 +336,9 @@ func (l *layout) readTombstones() view.Paragraph {
 	left := 0
 	for _, b := range l.batches {
 		horizon, met := b.DeleteHorizon()
-		for _, r := range records(b.Batch, cellsABatch) {
+		for _, r := range records(b.Batch, int(b.RecordsCount)) {
 			switch {
-			case r.Value != nil || r.Key == nil || l.state[string(r.Key)].last.Offset > r.Offset: // a later one has replaced it
+			case r.Value != nil || !l.isLast(r): // also where a later one has replaced it
 				continue
 			case len(texts) == most:
 				left++
@@ -427,7 +435,21 @@ func (l *layout) readRoll() view.Paragraph {
 		now += l.View.Producers[0].Skew
 	}
 	if due < now {
-		idle += fmt.Sprintf(". A record of now would be %s after it: the next one makes it roll. No timer does: while nobody writes, it stays as it is", labs.Span(now-due+span))
+		idle += l.lateText(now - due + span)
 	}
 	return say(fmt.Sprintf("Segment %d is active: ", s.BaseOffset), "it rolls when a batch does not fit into segment.bytes any more (%s of %s are taken), %s.", kafka.Thousands(len(s.Bytes)), kafka.Thousands(l.config.SegmentBytes), idle)
+}
+
+// lateText says what a record of now, so long after the first batch of the active segment, would do to it.
+func (l *layout) lateText(after kafka.Millis) string {
+	p := l.View.Producers[0]
+	text := fmt.Sprintf(". A record of now would be %s after it", labs.Span(after))
+	switch most := l.config.TimestampAfterMaxMillis; {
+	case l.config.MessageTimestampType == record.CreateTime && p.Skew > most:
+		return text + fmt.Sprintf(", but b1 refuses it with INVALID_TIMESTAMP if it comes within %s: until then its timestamp is more than message.timestamp.after.max.ms = %s ms ahead of b1’s clock",
+			labs.Span(p.Skew-most), kafka.Thousands(most))
+	case p.Waiting > 0 || p.Producer.InFlight > 0: // one that was handed in before comes next
+		return text + ": such a one makes it roll. No timer does"
+	}
+	return text + ": the next one makes it roll. No timer does: while nobody writes, it stays as it is"
 }

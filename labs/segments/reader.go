@@ -27,10 +27,13 @@ func (l *layout) readKeys() {
 	for _, b := range l.batches {
 		for s := b.Scan(); s.Next(); {
 			r := s.Record()
-			if r.Offset >= l.log.LogStartOffset && r.Offset < l.log.HighWatermark {
+			if r.Offset >= l.readable() {
+				continue
+			}
+			if r.Offset >= l.log.LogStartOffset {
 				l.seen++
 			}
-			if r.Key == nil || r.Offset >= l.log.HighWatermark {
+			if r.Key == nil {
 				continue
 			}
 			k := l.state[string(r.Key)]
@@ -55,6 +58,12 @@ func (l *layout) readKeys() {
 		}
 		return 1
 	})
+}
+
+// isLast says whether a record is the last of its key, and can be read.
+func (l *layout) isLast(r record.Record) bool {
+	k, ok := l.state[string(r.Key)]
+	return ok && r.Key != nil && k.key != nil && k.last.Offset == r.Offset
 }
 
 // How many keys are listed at most, and of each run where two stand beside each other.
@@ -113,7 +122,8 @@ func olderText(list []kafka.Offset) string {
 type readerState struct {
 	alive, paused bool
 	takesOrders   bool         // its application does
-	committed     kafka.Offset // -1: nothing
+	known         bool         // what its group has committed: only a coordinator can be asked for that
+	committed     kafka.Offset // -1: nothing, or not known
 	position      kafka.Offset // -1: none
 	lag           int64
 	failed        string // the error that ended its application last; empty: none did since it was started
@@ -126,7 +136,9 @@ func (l *layout) away() (r readerState, ok bool) {
 	}
 	g := l.View.Groups[0]
 	m := g.Members[0]
-	r = readerState{alive: m.Alive, paused: m.Paused, takesOrders: !m.Paused && m.Refuses == "", committed: kafka.NoOffset, position: kafka.NoOffset}
+	r = readerState{
+		alive: m.Alive, paused: m.Paused, takesOrders: !m.Paused && m.Refuses == "", known: g.Coordinator != "", committed: kafka.NoOffset, position: kafka.NoOffset,
+	}
 	for _, o := range g.Offsets {
 		if o.TopicPartition == partition {
 			r.committed, r.lag = o.Committed, o.Lag
@@ -163,6 +175,8 @@ func (r readerState) short() string {
 	switch {
 	case r.failed != "":
 		return "ended with " + r.failed
+	case !r.alive && !r.known:
+		return "away, its commit cannot be asked now"
 	case !r.alive:
 		return fmt.Sprintf("away, committed %s", offsetText(r.committed))
 	case r.position == kafka.NoOffset:
@@ -183,7 +197,8 @@ func (l *layout) inRange(o kafka.Offset) bool {
 	return o >= l.log.LogStartOffset && o <= l.log.LogEndOffset
 }
 
-// begins gives where the reader would begin if it started now; ok is false if it would fail.
+// begins gives where the reader would begin if it started now, if what its group has committed is known; ok is false if
+// it would fail.
 func (l *layout) begins(r readerState) (at kafka.Offset, ok bool) {
 	switch {
 	case r.committed != kafka.NoOffset && l.inRange(r.committed):
@@ -191,7 +206,7 @@ func (l *layout) begins(r readerState) (at kafka.Offset, ok bool) {
 	case l.Address.Values.Text("reset") == earliest:
 		return l.log.LogStartOffset, true
 	case l.Address.Values.Text("reset") == latest:
-		return l.log.HighWatermark, true
+		return l.readable(), true
 	}
 	return kafka.NoOffset, false
 }
@@ -203,45 +218,68 @@ func (l *layout) readReader() view.Paragraph {
 		return nil
 	}
 	reset := l.Address.Values.Text("reset")
-	if r.alive && r.failed == "" {
+	switch {
+	case r.alive && r.failed == "" && r.known:
 		return say("The reader ", "has committed %s and %s.", offsetText(r.committed), l.positionText(r.position))
+	case r.alive && r.failed == "":
+		return say("The reader ", "%s. What it has committed cannot be asked now: %s.", l.positionText(r.position), l.unasked())
 	}
 	p := say("The reader is away. ", "")
 	if r.failed != "" {
 		p = say(fmt.Sprintf("The reader has ended with %s. ", r.failed), "")
 	}
+	if !r.known {
+		return append(p, view.Span{Text: fmt.Sprintf("What it has committed, and so its lag and where it would begin, cannot be asked now: %s.", l.unasked())})
+	}
 	text := fmt.Sprintf("It has committed %s; the group’s lag is %d. ", offsetText(r.committed), r.lag)
 	at, begins := l.begins(r)
 	switch {
 	case r.committed == kafka.NoOffset:
-		text += fmt.Sprintf("If it started now, auto.offset.reset = %s would decide", reset)
+		text = fmt.Sprintf("It has committed nothing, and so the group has no lag. If it started now, auto.offset.reset = %s would decide", reset)
 	case l.inRange(r.committed):
 		text += fmt.Sprintf("Offset %d is between log start %d and log end %d: if it started now, it would go on there", r.committed, l.log.LogStartOffset, l.log.LogEndOffset)
 	default:
 		text += fmt.Sprintf("Offset %d is no more in the log, which begins at %d. If it started now, its fetch would be answered with OFFSET_OUT_OF_RANGE, and auto.offset.reset = %s would decide", r.committed, l.log.LogStartOffset, reset)
 	}
 	switch {
+	case !begins && r.committed == kafka.NoOffset:
+		text += ": it would end with a NoOffsetForPartitionException"
 	case !begins:
 		text += ": it would end with an OffsetOutOfRangeException"
 	case at > r.committed && r.committed != kafka.NoOffset:
 		text += fmt.Sprintf(": it would go on at %d, and never see offsets %s", at, offsetsText(r.committed, at-1))
 	}
 	switch {
-	case !l.up():
-		return append(p, view.Span{Text: text + ", once the broker runs."})
+	case l.broker.Paused:
+		return append(p, view.Span{Text: text + ", once b1 is resumed."})
+	case l.stops():
+		return append(p, view.Span{Text: text + ", once b1 runs again."})
 	case r.alive:
 		return append(p, view.Span{Text: text + ". Its process still runs: it has to leave before it can start."})
 	}
 	return append(p, view.Span{Text: text + ": "}, labs.TryIt("start "+string(reader), l.Address.WithCommand(startReader, false)), view.Span{Text: "."})
 }
 
+// unasked says why nobody can be asked what a group has committed: b1 coordinates it, and all others.
+func (l *layout) unasked() string {
+	switch {
+	case !l.open:
+		return "b1, which coordinates its group, " + l.onDisk()
+	case l.stops():
+		return "b1, which coordinates its group, is shutting down"
+	}
+	return "b1 does not coordinate its group now"
+}
+
 // positionText says where the reader is, beside the end of what it can read.
 func (l *layout) positionText(position kafka.Offset) string {
-	switch behind := l.log.HighWatermark - position; {
+	switch behind := l.readable() - position; {
 	case position == kafka.NoOffset:
 		return "has no position yet"
 	case position > l.log.LogEndOffset:
 		return fmt.Sprintf("is at position %d, beyond the log end %d", position, l.log.LogEndOffset)
+	case !l.open:
+		return fmt.Sprintf("is at position %d", position)
 	case behind <= 0:
 		return fmt.Sprintf("is at position %d, the high watermark", position)
 	default:
@@ -251,10 +289,21 @@ func (l *layout) positionText(position kafka.Offset) string {
 
 // startsText begins a sentence about a reader that starts, now or when there is somebody to answer.
 func (l *layout) startsText() string {
-	if !l.open {
-		return "A reader that starts once b1 runs, from earliest,"
+	text := ""
+	switch {
+	case l.broker.Paused:
+		text = "reader that starts once b1 is resumed, from earliest,"
+	case l.stops():
+		text = "reader that starts once b1 runs again, from earliest,"
+	case !l.open:
+		text = "reader that starts once b1 runs, from earliest,"
+	default:
+		return "A reader that starts now from earliest"
 	}
-	return "A reader that starts now from earliest"
+	if l.coming() {
+		return "If nothing is written before, a " + text
+	}
+	return "A " + text
 }
 
 // offsetsText writes a range of offsets.
@@ -267,8 +316,8 @@ func offsetsText(from, to kafka.Offset) string {
 
 // readKeysText sums up what a reader that starts now from earliest gets.
 func (l *layout) readKeysText() view.Paragraph {
-	if l.log.LogStartOffset == l.log.HighWatermark {
-		return say(l.startsText()+" ", "gets nothing: the log begins and ends at %d.", l.log.HighWatermark)
+	if l.log.LogStartOffset == l.readable() {
+		return say(l.startsText()+" ", "gets nothing: the log begins and ends at %d.", l.log.LogStartOffset)
 	}
 	older, deleted, with := 0, 0, 0
 	for _, name := range l.names {
@@ -283,9 +332,15 @@ func (l *layout) readKeysText() view.Paragraph {
 		}
 	}
 	p := say(l.startsText()+" ", "begins at offset %d and gets %s", l.log.LogStartOffset, kafka.Count(l.seen, "record"))
+	without := l.seen - with - older
 	switch {
 	case with == 0:
 		return append(p, view.Span{Text: ", none with a key."})
+	case without > 0 && older == 0:
+		p = append(p, view.Span{Text: fmt.Sprintf(": one of each of %s, and %s without a key", kafka.Count(with, "key"), kafka.Thousands(without))})
+	case without > 0:
+		p = append(p, view.Span{Text: fmt.Sprintf(": %s without a key, and %s of %s, %s of which %s an older value of a key that has a newer one",
+			kafka.Thousands(without), kafka.Thousands(with+older), kafka.Count(with, "key"), kafka.Thousands(older), labs.Verb(older, "is", "are"))})
 	case older == 0:
 		p = append(p, view.Span{Text: fmt.Sprintf(": one of each of %s", kafka.Count(with, "key"))})
 	default:

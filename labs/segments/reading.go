@@ -78,5 +78,13 @@ func (l *layout) readBelow() view.Paragraph {
 		return nil
 	}
 	return say(fmt.Sprintf("%s below the log start offset %d: ", kafka.Count(n, "record")+" "+labs.Verb(n, "is", "are"), l.log.LogStartOffset),
-		"no reader gets %s any more, and the bytes stay until the whole segment is below it and a check of retention comes.", labs.Verb(n, "it", "them"))
+		"no reader gets %s any more, and the bytes stay until %s.", labs.Verb(n, "it", "them"), l.belowUntil("the whole segment is below it"))
+}
+
+// belowUntil says when the bytes of records below the log start offset go, which waits for their segment to be below it.
+func (l *layout) belowUntil(segment string) string {
+	if l.config.Compact {
+		return segment + " and a check of retention comes, or until a cleaning takes them"
+	}
+	return segment + " and a check of retention comes"
 }
