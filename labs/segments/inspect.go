@@ -121,7 +121,7 @@ func (l *layout) inspectFate(in *view.Inspector, base kafka.Offset) {
 	if !ok || l.cleans(l.upkeep.NextRetention) {
 		return
 	}
-	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, %s, %s", l.due(l.upkeep.NextRetention), l.providedStill(l.upkeep.NextRetention)), Head: []string{"Rule", "So", "Why"}}
+	t := view.Table{ID: "check", Caption: fmt.Sprintf("What each rule says of it at the next check, %s, %s", l.due(l.upkeep.NextRetention), l.conditions(l.upkeep.NextRetention, true)), Head: []string{"Rule", "So", "Why"}}
 	for _, check := range done.Checks {
 		so, why := "not asked", check.Off
 		for i, found := range check.Segments {

@@ -236,31 +236,46 @@ func (l *layout) commandTick(at kafka.Millis) int {
 // were handed in are not acknowledged yet.
 func (l *layout) coming() bool {
 	p := l.View.Producers[0]
-	if p.Alive && !p.Paused && (p.Sending && l.Address.Values.Int("rate") > 0 || p.Waiting > 0 || p.Producer.InFlight > 0) {
-		return true
-	}
-	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
-		_, produces := m.Message.Request.(*kmsg.ProduceRequest)
-		return produces
-	})
+	writes := p.Sending && l.Address.Values.Int("rate") > 0 || p.Waiting > 0
+	return p.Alive && (p.Producer.InFlight > 0 || writes && !p.Paused) || underWay[*kmsg.ProduceRequest](l)
 }
 
-// provided is what a sentence about what b1 does at a time to come needs: that it is resumed, and that nothing is written
-// before. It ends in a comma and a space; empty: it needs nothing.
+// provided is what a sentence about what b1 does at a time to come needs: that it is resumed, that nothing is written before,
+// and that no records are deleted. It ends in a comma and a space; empty: it needs nothing.
 func (l *layout) provided(at kafka.Millis) string {
-	resumed := "b1 is resumed by then"
-	if at <= l.View.Now {
-		resumed = "b1 is resumed now"
-	}
-	switch coming := l.coming(); {
-	case l.broker.Paused && coming:
-		return "if " + resumed + " and nothing is written until then, "
-	case l.broker.Paused:
-		return "if " + resumed + ", "
-	case coming:
-		return "if nothing is written until then, "
+	if conditions := l.conditions(at, l.coming()); conditions != "" {
+		return conditions + ", "
 	}
 	return ""
+}
+
+// conditions is the same without the end; written says whether it is named that nothing is written.
+func (l *layout) conditions(at kafka.Millis, written bool) string {
+	var list []string
+	switch {
+	case l.broker.Paused && at <= l.View.Now:
+		list = append(list, "b1 is resumed now")
+	case l.broker.Paused:
+		list = append(list, "b1 is resumed by then")
+	}
+	if written {
+		list = append(list, "nothing is written until then")
+	}
+	if underWay[*kmsg.DeleteRecordsRequest](l) {
+		list = append(list, "the DeleteRecords request that is on its way changes nothing")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "if " + strings.Join(list, " and ")
+}
+
+// underWay says whether a request of a kind is on its way, or waits for a paused process.
+func underWay[R kmsg.Request](l *layout) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		_, is := m.Message.Request.(R)
+		return is
+	})
 }
 
 // nextAt gives when b1 does by itself what its timer has for a time: as soon as it can be resumed where that is over.

@@ -1,7 +1,6 @@
 package segments
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,7 +125,7 @@ func (l *layout) checkTable() []view.Table {
 	if !ok {
 		return nil
 	}
-	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, %s, %s", l.due(l.upkeep.NextRetention), l.providedStill(l.upkeep.NextRetention)), Head: []string{"Segment", "So", "Why"}}
+	t := view.Table{ID: "verdicts", Caption: fmt.Sprintf("The next check of retention, %s, %s", l.due(l.upkeep.NextRetention), l.conditions(l.upkeep.NextRetention, true)), Head: []string{"Segment", "So", "Why"}}
 	gone, most := count(verdicts), verdictsShown
 	if l.Beside != nil {
 		most = verdictsBeside
@@ -187,11 +186,6 @@ func (l *layout) readRetention() (list []view.Paragraph) {
 func (l *layout) cleans(at kafka.Millis) bool {
 	c, ok := l.Cluster.CleanableAt(at, serverID, partition)
 	return ok && l.config.Compact && c.Eligible()
-}
-
-// providedStill is [layout.provided] for a title, which says always that nothing is written.
-func (l *layout) providedStill(at kafka.Millis) string {
-	return cmp.Or(strings.TrimSuffix(l.provided(at), ", "), "if nothing is written until then")
 }
 
 // count counts the segments that go.

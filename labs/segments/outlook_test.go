@@ -60,8 +60,11 @@ func TestWhatIsSaidHolds(t *testing.T) {
 		{"reader=on&reset=none&do=14:leave+reader-1&do=15:power-loss+b1&do=17:start+b1&do=17:stop-sending+p0&t=40", []string{"It has committed nothing, and so the group has no lag."}, []string{"lag is", "OffsetOutOfRange"}},
 		{"retention-bytes=1000&t=12", []string{"(log.retention.check.interval.ms), if nothing is written until then, would leave all too"}, nil},
 		{"retention-bytes=1000&do=11:stop-sending+p0&t=13", []string{"(log.retention.check.interval.ms), would leave all too"}, nil},
-		{"rate=0&linger=20000&do=11:produce+p0+A&t=12", []string{"if nothing is written until then, would leave all too"}, nil},   // it waits in the producer
+		{"rate=0&linger=20000&do=11:produce+p0+A&t=12", []string{"if nothing is written until then, would leave all too"}, nil},    // it waits in the producer
 		{"rate=0&do=10:pause+b1&do=11:produce+p0+A&t=14", []string{"and nothing is written until then, would leave all too"}, nil}, // and it for the broker
+		{"do=10:slow-disk+b1+3s&do=12:pause+p0&t=12", []string{"if nothing is written until then, would leave all too"}, nil},      // and it for the disk
+		{"rate=0&do=0:produce+p0+A&do=3:delete-records+orders-0+@1&t=3", []string{"if the DeleteRecords request that is on its way changes nothing, would leave all too"}, nil},
+		{"rate=0&do=0:produce+p0+A&do=3:delete-records+orders-0+@1&t=4", []string{"(log.retention.check.interval.ms), would leave all too"}, nil},
 		{"policy=compact&dirty-ratio=0&t=10", []string{"If nothing is written until then, of 5 records that it would read, 2 (offsets 0, 1) would go"}, []string{". Of 5"}},
 		{"segment-ms=60000&do=5:skew+p0+2h&t=8", []string{"A record of now would be 2 h 8 s after it, but b1 refuses it with INVALID_TIMESTAMP if it comes within 1 h"}, []string{"makes it roll"}},
 		{"segment-ms=60000&ts-type=LogAppendTime&do=5:skew+p0+2h&t=8", nil, []string{"A record of now"}},
@@ -267,5 +270,31 @@ func TestSegmentsGoAlthoughOthersAreWritten(t *testing.T) {
 	}
 	if said < 20 {
 		t.Errorf("it was said of %d segments", said)
+	}
+}
+
+// What is said of the next check without any condition comes true whatever else happens by itself.
+func TestWhatNeedsNothingComesTrue(t *testing.T) {
+	said, checked := 0, map[string]int{}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		pick := func(list ...string) string { return list[r.IntN(len(list))] }
+		var query strings.Builder
+		fmt.Fprintf(&query, "tick-ms=%s&rate=%d&every=%s&keys=%d&deletions=%d&linger=%s&segment-bytes=%s&policy=%s&retention-bytes=%s&retention-ms=%s&dirty-ratio=0&delete-retention=%s", pick("1000", "5000"), r.IntN(3), pick("1000", "3000"),
+			r.IntN(4), r.IntN(4), pick("0", "5", "20000"), pick("420", "2000", "140", "100000"), pick(deletes, compacts, both, keeps), pick("-1", "600"), pick("-1", "60000", "20000"), pick("0", "20000"))
+		for range r.IntN(14) {
+			text := pick("produce p0 A 1", "produce p0 B", "tombstone p0 B", "check-retention b1", "run-cleaner b1", fmt.Sprintf("delete-records orders-0 @%d", r.IntN(20)), "power-loss b1", "kill b1", "start b1", "start b1",
+				"stop-sending p0", "stop-sending p0", "start-sending p0", "wait 1m", "wait 7s", "pause b1", "resume b1", "pause p0", "resume p0", "slow-disk b1 3s", "skew p0 30m", "skew p0 0ms")
+			fmt.Fprintf(&query, "&do=%d:%s", r.IntN(40), strings.ReplaceAll(text, " ", "+"))
+		}
+		where := fmt.Sprintf("%s&t=%d", &query, 3+r.IntN(50))
+		l, _ := frame(t, where)
+		if l.open && !l.stops() && l.upkeep.NextRetention >= 0 && l.provided(l.upkeep.NextRetention) == "" {
+			said++
+			comesTrue(t, where, l, checked)
+		}
+	}
+	if said < 40 {
+		t.Errorf("nothing was needed %d times", said)
 	}
 }
