@@ -81,6 +81,9 @@ func TestWhatIsSaidHolds(t *testing.T) {
 		{"do=10:shut-down+b1&retention-ms=5000&t=11", []string{"The next check of retention, in tick 30, in 18.7 s, if b1 still runs then (log.retention.check.interval.ms), if nothing is written until then, would"}, nil}, // it stops in tick 13
 		{"retention-ms=20000&do=15:pause+b1&t=20", []string{"if b1 is resumed by then and nothing is written until then, would take segments 0, 5: ", "If nothing is written before, a reader that starts once b1 is resumed, from earliest,"}, []string{"starts now"}},
 		{"retention-ms=20000&do=14:stop-sending+p0&do=15:pause+b1&t=40", []string{"if b1 is resumed now, would take segments 0, 5, 10: "}, nil},
+		{horizons + "&do=3:produce+p0+A+3&do=5:run-cleaner+b1&do=36:produce+p0+C&do=37:produce+p0+C&t=40", []string{"2 (offsets 2, 3) would go", ". Right now 1 (offset 2) would go: try it."}, nil}, // the horizon is 22.5 s, the cleaner wakes up at 29.7 s
+		{"policy=compact&dirty-ratio=0&do=8:kill+b1&t=10&at=record:orders-0:0", []string{"an older one: offset 6 is the last. b1 does not run, and so its cleaner does nothing"}, nil},
+		{"policy=compact&dirty-ratio=0&t=10&at=node:b1", []string{"As things stand it would: clean: 380 of 380 bytes are dirty"}, nil},
 		{"do=25:kill+b1&t=26", []string{"If nothing is written before, a reader that starts once b1 runs, from earliest, begins at offset 0 and gets 25 records"}, nil},
 	} {
 		_, p := frame(t, c.query)
