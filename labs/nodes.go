@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loglab/engine"
+	"loglab/engine/command"
 	"loglab/engine/kafka"
 	"loglab/labs/view"
 )
@@ -60,10 +61,25 @@ func (f Frame) IsCut(from, to kafka.NodeID) bool {
 	return slices.ContainsFunc(f.View.Faulty, func(l engine.LinkView) bool { return l.Cut && l.From == from && l.To == to })
 }
 
-// TickAfter gives the tick in which a moment from now on falls; what is due at the very time of a frame happens in the
-// tick after it.
+// TickAfter gives the tick in which a moment from now on falls, with the waits that the address has for later ticks; what is
+// due at the very time of a frame happens in the tick after it.
 func (f Frame) TickAfter(at kafka.Millis) int {
-	return f.Address.T + 1 + max(int((at-f.View.Now)/f.Address.TickMillis()), 0)
+	tick, now, step := f.Address.T, f.View.Now, f.Address.TickMillis()
+	for _, do := range f.Address.Do {
+		wait, ok := do.Command.(command.Wait)
+		if !ok || do.Tick <= f.Address.T {
+			continue
+		}
+		before := now + kafka.Millis(do.Tick-tick)*step
+		if at < before {
+			break
+		}
+		tick, now = do.Tick, before+wait.Span
+		if at < now {
+			return tick
+		}
+	}
+	return tick + 1 + max(int((at-now)/step), 0)
 }
 
 // IsPaused says whether a node's process stands still.
