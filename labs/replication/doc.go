@@ -4,7 +4,8 @@
 // The picture has the brokers beside each other, each with its replicas as they are: the role that the broker
 // believes in, the log with its end and its high watermark, and, of a broker that is down, what is on its disk. The
 // in-sync replicas are those that the controller has. What would happen if a broker failed now (outlook.go) comes from
-// the controller's own rule and the logs as they stand; the ledger from an observer outside the cluster.
+// the controller's own rule and from the logs in a copy of the run, once what the broker had sent is there (fork.go); the
+// ledger from an observer outside the cluster.
 //
 // Values are "event 1", "event 2", … in the order in which they were handed in, so that a record is known wherever it
 // stands.

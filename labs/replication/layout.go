@@ -35,7 +35,7 @@ type layout struct {
 	news     map[place]bool             // what was written in this tick; only looked up
 	gone     map[at][]byte              // batches cut off in this tick; only looked up
 	told     map[slot][]told            // of offsets in sight: what was acknowledged there; only looked up
-	promises map[kafka.Partition][]told // what promised has found; only looked up
+	promises map[kafka.Partition][]told // what acknowledged has found; only looked up
 	lost     map[int]bool               // numbers of lost records; only looked up
 	again    map[slot]bool              // places of records that stand more than once; only looked up
 }

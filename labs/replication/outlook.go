@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"loglab/engine"
 	"loglab/engine/command"
 	"loglab/engine/kafka"
@@ -30,106 +28,58 @@ type outcome struct {
 	isr    []kafka.BrokerID // then in sync
 	clean  bool
 	lost   []told // acknowledged records that the next leader does not have, or where none leads, nobody who may lead again
-	rule   string // that chooses the leader
 }
 
-// foresee works out what a partition would be if a broker failed now and stayed down. What it has sent counts as
-// arrived: an answer to a follower's fetch brings records, one to the producer is an acknowledgement.
+// foresee works out what a partition would be if a broker failed now and stayed down. What it has sent arrives, where a fork
+// of the run says so: an answer to a follower's fetch brings records, one to the producer is an acknowledgement.
 func (l *layout) foresee(p engine.PartitionView, id kafka.BrokerID, how failure) outcome {
-	look := l.Cluster.WithoutBroker(p.TopicPartition, id)
-	o := outcome{leader: look.Leader, isr: look.ISR, clean: look.Clean, rule: look.Why}
+	if p.Leader != engine.NoLeader && p.Leader != id && !l.silent(p.Leader) && !l.unsettled() {
+		look := l.Cluster.WithoutBroker(p.TopicPartition, id)
+		if look.Leader == p.Leader {
+			return outcome{leader: look.Leader, isr: look.ISR, clean: look.Clean}
+		}
+	}
+	f := l.fork(p, id, how)
+	look := f.WithoutBroker(p.TopicPartition, id)
+	o := outcome{leader: look.Leader, isr: look.ISR, clean: look.Clean}
+	then := f.view.Partitions[p.Partition]
 	switch {
 	case o.leader == engine.NoLeader:
-		o.lost = l.onNoDisk(p, slices.Concat(look.ISR, look.ELR, p.LastKnownELR), id, how)
-	case o.leader != engine.NoLeader && o.leader != p.Leader:
-		if r, ok := replicaOn(p, o.leader); ok {
-			o.lost = missing(l.promised(p), labs.SegmentsOf(r), l.arriving(p, o.leader))
-		}
+		o.lost = l.onNoDisk(then, l.promised(f, p), l.mayReturn(p, slices.Concat(look.ISR, look.ELR, then.LastKnownELR)))
+	case o.leader != p.Leader:
+		r, _ := replicaOn(then, o.leader)
+		o.lost = missing(l.promised(f, p), labs.SegmentsOf(r))
 	}
 	return o
 }
 
-// onNoDisk lists the promised records that none of these brokers, which may lead again, would have on its disk; one of
-// them fails now.
-func (l *layout) onNoDisk(p engine.PartitionView, ids []kafka.BrokerID, fails kafka.BrokerID, how failure) []told {
-	lost := l.promised(p)
+// unsettled says whether a broker is about to go or has come back unnoticed, so that who leads is not the controller's rule
+// for a single failure.
+func (l *layout) unsettled() bool {
+	return slices.ContainsFunc(l.View.Brokers, func(b engine.BrokerView) bool { return b.State == engine.BrokerShuttingDown || l.registers(b) })
+}
+
+// mayReturn lists who may lead a partition that nobody leads, once they are back: those who may do so cleanly, or, where
+// unclean elections are allowed, every replica.
+func (l *layout) mayReturn(p engine.PartitionView, clean []kafka.BrokerID) []kafka.BrokerID {
+	if l.uncleanAllowed() {
+		return assigned(p)
+	}
+	return clean
+}
+
+// onNoDisk lists the promised records that none of these brokers, which may lead again, has on its disk.
+func (l *layout) onNoDisk(p engine.PartitionView, promised []told, ids []kafka.BrokerID) []told {
 	for _, id := range ids {
 		r, _ := replicaOn(p, id)
-		segments := labs.SegmentsOf(r)
-		if id == fails && how == losesPower {
-			kept, _ := l.Cluster.AfterPowerLoss(id, p.TopicPartition)
-			segments = kept.Segments
-		}
-		lost = missing(lost, segments, 0)
+		promised = missing(promised, labs.SegmentsOf(r))
 	}
-	return lost
+	return promised
 }
 
-// promised lists the records of a partition that were acknowledged and are not lost, and those whose acknowledgement
-// is on its way.
-func (l *layout) promised(p engine.PartitionView) []told {
-	list := l.promises[p.Partition]
-	if list != nil {
-		return list
-	}
-	source := l.Cluster.Source()
-	for _, o := range source.Outcomes().From(0) {
-		if o.Kind != engine.Acknowledged || o.Offset < 0 || l.lost[o.Record] {
-			continue
-		}
-		if h := source.Handed().At(o.Record); h.TopicPartition == p.TopicPartition {
-			list = append(list, told{number: o.Record, offset: o.Offset, key: h.Key, value: h.Value, tick: o.Tick, event: o.Event})
-		}
-	}
-	for _, m := range l.View.UnderWay {
-		response, ok := m.Message.Response.(*kmsg.ProduceResponse)
-		if !ok {
-			continue
-		}
-		for _, t := range response.Topics {
-			for _, part := range t.Partitions {
-				if t.Topic == topic && part.Partition == int32(p.Partition) && part.ErrorCode == 0 {
-					list = append(list, batchAt(p.Log.Segments, kafka.Offset(part.BaseOffset))...)
-				}
-			}
-		}
-	}
-	l.promises[p.Partition] = list
-	return list
-}
-
-// batchAt lists the records of the batch that begins at an offset.
-func batchAt(segments []storage.Segment, base kafka.Offset) (list []told) {
-	for i, r := range labs.RecordsFrom(segments, base, 100) {
-		if i > 0 && r.BatchStart {
-			break
-		}
-		list = append(list, told{number: -1, offset: r.Offset, key: r.Key, value: r.Value})
-	}
-	return list
-}
-
-// arriving gives where a follower's log ends once the answers that are on their way to it are there; 0: none is.
-func (l *layout) arriving(p engine.PartitionView, to kafka.BrokerID) (end kafka.Offset) {
-	for _, m := range l.View.UnderWay {
-		response, ok := m.Message.Response.(*kmsg.FetchResponse)
-		if !ok || m.To != l.broker(to).Node || m.Held {
-			continue
-		}
-		for _, t := range response.Topics {
-			for _, part := range t.Partitions {
-				if part.Partition == int32(p.Partition) && part.ErrorCode == 0 {
-					end = max(end, endOf(part.RecordBatches))
-				}
-			}
-		}
-	}
-	return end
-}
-
-// missing lists the records that a log does not have at their offsets, once it reaches arriving. Logs agree but for
-// their last part, so only that is compared.
-func missing(promised []told, segments []storage.Segment, arriving kafka.Offset) (list []told) {
+// missing lists the records that a log does not have at their offsets. Logs agree but for their last part, so only that is
+// compared.
+func missing(promised []told, segments []storage.Segment) (list []told) {
 	end := kafka.Offset(0)
 	for _, s := range segments {
 		end = max(end, s.LastOffset+1)
@@ -144,7 +94,7 @@ func missing(promised []told, segments []storage.Segment, arriving kafka.Offset)
 	for _, t := range promised {
 		r, has := tail[t.offset]
 		other := has && (string(r.Key) != string(t.key) || string(r.Value) != string(t.value))
-		if (other || t.offset >= max(end, arriving)) && !seen[t.offset] {
+		if (other || t.offset >= end) && !seen[t.offset] {
 			list = append(list, t)
 			seen[t.offset] = true
 		}
@@ -161,7 +111,7 @@ func (l *layout) readOutlook(p engine.PartitionView) []view.Paragraph {
 	}
 	var groups []group
 	for _, id := range assigned(p) {
-		if l.silent(id) {
+		if l.silent(id) || l.View.Controller.Paused {
 			continue
 		}
 		words := [2]string{l.outcomeWords(p, id, dies), l.outcomeWords(p, id, losesPower)}
@@ -190,17 +140,35 @@ func (l *layout) readOutlook(p engine.PartitionView) []view.Paragraph {
 
 // readNext says what will come of a leader that has fallen silent, if nothing else happens.
 func (l *layout) readNext(p engine.PartitionView) view.Paragraph {
-	if p.Leader == engine.NoLeader {
-		gone := l.onNoDisk(p, slices.Concat(p.ISR, p.ELR, p.LastKnownELR), nobody, dies)
-		if len(gone) == 0 {
-			return view.Paragraph{{Text: "No acknowledged record is gone: ", Strong: true}, {Text: "they stand on the disks of those who may lead it again."}}
-		}
-		return view.Paragraph{{Text: fmt.Sprintf("%s on no disk of those who may lead it again: ", acknowledgedRecords(len(gone))+" "+labs.Verb(len(gone), "stands", "stand")), Strong: true}, {Text: offsetsOf(gone) + "."}}
-	}
-	if !l.silent(p.Leader) {
+	switch {
+	case p.Leader == engine.NoLeader:
+		return l.readGone(p)
+	case l.View.Controller.Paused:
+		return view.Paragraph{{Text: "The controller is paused: ", Strong: true}, {Text: "until it goes on it fences nobody and elects nobody, whichever broker fails."}}
+	case !l.silent(p.Leader):
 		return nil
 	}
 	return view.Paragraph{{Text: "If nothing else happens, ", Strong: true}, {Text: l.outcomeWords(p, nobody, dies)}}
+}
+
+// readGone says which acknowledged records are gone from the disks of those who may lead a partition that has no leader.
+func (l *layout) readGone(p engine.PartitionView) view.Paragraph {
+	clean := slices.Concat(p.ISR, p.ELR, p.LastKnownELR)
+	may := l.mayReturn(p, clean)
+	gone := l.onNoDisk(p, l.acknowledged(p), may)
+	var text view.Paragraph
+	if len(gone) == 0 {
+		text = view.Paragraph{{Text: "No acknowledged record is gone: ", Strong: true}, {Text: "they stand on the disks of those who may lead it again."}}
+	} else {
+		text = view.Paragraph{{Text: fmt.Sprintf("%s on no disk of those who may lead it again: ", acknowledgedRecords(len(gone))+" "+labs.Verb(len(gone), "stands", "stand")), Strong: true}, {Text: offsetsOf(gone) + "."}}
+	}
+	for _, id := range may {
+		r, _ := replicaOn(p, id)
+		if lost := missing(l.acknowledged(p), labs.SegmentsOf(r)); l.uncleanAllowed() && len(lost) > len(gone) {
+			text = append(text, view.Span{Text: fmt.Sprintf(" If %s came back alone and led, %s would be lost: %s.", labs.BrokerName(id), acknowledgedRecords(len(lost)), offsetsOf(lost))})
+		}
+	}
+	return text
 }
 
 // nobody is no broker's id: its failure changes nothing.
@@ -243,31 +211,47 @@ func (l *layout) tries(ids []kafka.BrokerID, hows ...failure) []view.Span {
 // outcomeWords says what a failure would do: who leads, what is lost, whether writing goes on.
 func (l *layout) outcomeWords(p engine.PartitionView, id kafka.BrokerID, how failure) string {
 	o := l.foresee(p, id, how)
-	var parts []string
-	switch {
-	case o.leader == engine.NoLeader && p.Leader == engine.NoLeader:
-		parts = append(parts, "there would still be no leader")
-	case o.leader == engine.NoLeader:
-		parts = append(parts, "nobody could lead, and nothing is written or read until brokers come back")
-	case o.leader == p.Leader:
-		parts = append(parts, fmt.Sprintf("%s would go on leading", labs.BrokerName(o.leader)))
-	case o.clean:
-		parts = append(parts, fmt.Sprintf("%s would lead (first of %s that is in sync or eligible, and alive)", labs.BrokerName(o.leader), labs.BrokerNames(assigned(p))))
-	default:
-		parts = append(parts, fmt.Sprintf("%s would lead after an unclean election", labs.BrokerName(o.leader)))
-	}
+	parts := []string{l.leaderWords(p, id, o)}
+	deaf := p.Leader != engine.NoLeader && p.Leader != id && o.leader != p.Leader && l.serves(p, p.Leader) // it goes on after its successor is elected
 	switch {
 	case len(o.lost) > 0 && o.leader == engine.NoLeader:
 		parts = append(parts, fmt.Sprintf("%s would stand on no disk of those who may lead it again: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
 	case len(o.lost) > 0:
 		parts = append(parts, fmt.Sprintf("%s would be lost: %s", acknowledgedRecords(len(o.lost)), offsetsOf(o.lost)))
+	case o.leader == engine.NoLeader && l.uncleanAllowed():
+		parts = append(parts, "no acknowledged record would be gone from every disk, but any replica may lead that comes back first")
+	case deaf:
+		parts = append(parts, "no record acknowledged by now would be lost")
 	default:
 		parts = append(parts, "no acknowledged record would be lost")
 	}
+	if deaf && o.leader != engine.NoLeader && l.config.Acks == 1 {
+		parts = append(parts, fmt.Sprintf("what %s acknowledges after this may be lost", labs.BrokerName(p.Leader)))
+	}
 	if o.leader != engine.NoLeader {
-		parts = append(parts, l.writesWords(len(o.isr), p.MinISR))
+		parts = append(parts, l.writesWords(o, p.MinISR))
 	}
 	return strings.Join(parts, "; ") + "."
+}
+
+// leaderWords says who leads after a failure, and by which rule.
+func (l *layout) leaderWords(p engine.PartitionView, id kafka.BrokerID, o outcome) string {
+	switch name := labs.BrokerName(o.leader); {
+	case o.leader == engine.NoLeader && p.Leader == engine.NoLeader:
+		return "there would still be no leader"
+	case o.leader == engine.NoLeader && p.Leader != id && l.serves(p, p.Leader):
+		return fmt.Sprintf("nobody could lead; %s, which does not hear of it, would go on for clients that reach it", labs.BrokerName(p.Leader))
+	case o.leader == engine.NoLeader:
+		return "nobody could lead, and nothing is written or read until brokers come back"
+	case o.leader == p.Leader:
+		return fmt.Sprintf("%s would go on leading", name)
+	case !o.clean:
+		return fmt.Sprintf("%s would lead after an unclean election", name)
+	case slices.Contains(p.ISR, o.leader):
+		return fmt.Sprintf("%s would lead (first of %s that is in sync and alive)", name, labs.BrokerNames(assigned(p)))
+	default:
+		return fmt.Sprintf("%s would lead (nobody in sync is alive; first of %s that is eligible and alive)", name, labs.BrokerNames(assigned(p)))
+	}
 }
 
 func acknowledgedRecords(n int) string { return kafka.Count(n, "acknowledged record") }
@@ -286,13 +270,28 @@ func offsetsOf(list []told) string {
 	return strings.Join(offsets, ", ")
 }
 
-// writesWords says whether writing goes on with that many replicas in sync.
-func (l *layout) writesWords(inSync, minISR int) string {
-	switch {
-	case inSync >= minISR:
-		return "writing goes on"
-	case l.config.Acks == -1:
-		return fmt.Sprintf("writes are refused with NOT_ENOUGH_REPLICAS (%d in sync, min.insync.replicas = %d)", inSync, minISR)
+// writesWords says whether writing goes on after a failure.
+func (l *layout) writesWords(o outcome, minISR int) string {
+	node, cut := l.broker(o.leader).Node, []kafka.BrokerID{}
+	for _, id := range o.isr {
+		if n := l.broker(id).Node; l.IsCut(n, node) || l.IsCut(node, n) {
+			cut = append(cut, id)
+		}
 	}
-	return fmt.Sprintf("writing goes on, and nothing of it becomes visible (%d in sync, min.insync.replicas = %d)", inSync, minISR)
+	switch inSync := len(o.isr); {
+	case l.IsCut(producer, node):
+		return fmt.Sprintf("%s cannot reach %s", producer, labs.BrokerName(o.leader))
+	case l.config.Acks == -1 && inSync < minISR:
+		return fmt.Sprintf("writes are refused with NOT_ENOUGH_REPLICAS (%d in sync, min.insync.replicas = %d)", inSync, minISR)
+	case inSync < minISR:
+		return fmt.Sprintf("writing goes on, and nothing of it becomes visible (%d in sync, min.insync.replicas = %d)", inSync, minISR)
+	case len(cut) == 0:
+		return "writing goes on"
+	case l.config.Acks != -1:
+		return fmt.Sprintf("writing goes on, and nothing of it becomes visible while %s, cut off from %s, %s in sync", labs.BrokerNames(cut), labs.BrokerName(o.leader), isAre(len(cut)))
+	case inSync-len(cut) < minISR:
+		return fmt.Sprintf("no write is acknowledged while %s, cut off from %s, %s in sync, and then it is refused with NOT_ENOUGH_REPLICAS", labs.BrokerNames(cut), labs.BrokerName(o.leader), isAre(len(cut)))
+	default:
+		return fmt.Sprintf("no write is acknowledged while %s, cut off from %s, %s in sync", labs.BrokerNames(cut), labs.BrokerName(o.leader), isAre(len(cut)))
+	}
 }

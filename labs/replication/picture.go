@@ -19,7 +19,7 @@ func (l *layout) picture() view.Picture {
 		Title: fmt.Sprintf("Topic %s, %s, replication factor %s; min.insync.replicas %d; %s", topic,
 			kafka.Count(len(l.View.Partitions), "partition"), v.Text("rf"), l.minISR(), kafka.Count(len(l.View.Brokers), "broker")),
 		Path: l.Address.Path(), Hidden: labs.HiddenParams(l.Address, "at", "why"),
-		Cluster: l.cluster(), Ledger: l.account().Counts(), Tables: l.tables(), Legend: l.legend(),
+		Cluster: l.cluster(), Ledger: l.counts(), Tables: l.tables(), Legend: l.legend(),
 	}
 	for first := 0; len(l.View.Partitions) > l.shown && first < len(l.View.Partitions); first += l.shown {
 		last := min(first+l.shown, len(l.View.Partitions)) - 1
@@ -28,6 +28,32 @@ func (l *layout) picture() view.Picture {
 		p.Pages = append(p.Pages, link)
 	}
 	return p
+}
+
+// counts draws the account. Where a leader does not serve, or a broker that is none does, words that take the controller's
+// leaders for those who serve say so.
+func (l *layout) counts() []view.Count {
+	list := l.account().Counts()
+	var idle, deposed []string
+	for _, p := range l.View.Partitions {
+		if p.Leader != engine.NoLeader && l.broker(p.Leader).Up() && !l.serves(p, p.Leader) {
+			idle = append(idle, p.TopicPartition.String())
+		}
+		if len(l.deposed(p)) > 0 {
+			deposed = append(deposed, p.TopicPartition.String())
+		}
+	}
+	for i, c := range list {
+		switch {
+		case c.Name == "Visible" && len(deposed) > 0:
+			list[i].Text = "below the high watermarks of the controller’s leaders; a broker that has not heard that it is none serves " + strings.Join(deposed, ", ")
+		case c.Name == "Visible" && len(idle) > 0:
+			list[i].Text = "below the leaders’ high watermarks; the leader of " + strings.Join(idle, ", ") + " does not serve now"
+		case c.Name == "Out of reach" && len(deposed) > 0:
+			list[i].Text = "acknowledged, and the controller has no leader that runs; a broker that has not heard that it is none serves " + strings.Join(deposed, ", ")
+		}
+	}
+	return list
 }
 
 // minISR is min.insync.replicas as the topic has it now.

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ func (l *layout) reading() []view.Paragraph {
 	add(l.readLoss())
 	p := l.told1()
 	add(l.readState(p))
+	for _, id := range l.deposed(p) {
+		add(l.readDeposed(p, id))
+	}
 	add(l.readPromise(p))
 	add(l.readLastPromise())
 	for _, waits := range l.readWaits(p) {
@@ -47,28 +51,76 @@ func (l *layout) told1() engine.PartitionView {
 
 // readLoss tells first what was lost, if anything was.
 func (l *layout) readLoss() view.Paragraph {
-	r := &l.report
-	switch {
-	case len(r.Lost) > 0:
-		return view.Paragraph{
-			{Text: fmt.Sprintf("%s lost: ", kafka.Count(len(r.Lost), "acknowledged record")+" "+isAre(len(r.Lost))), Strong: true},
-			{Text: fmt.Sprintf("%s. The producer was told that %s written; the leader’s log does not have %s.", l.namesOf(r.Lost), labs.Verb(len(r.Lost), "it was", "they were"), labs.Verb(len(r.Lost), "it", "them"))},
+	var lost, open []engine.LedgerEntry // open: their leader has not heard that it leads, and may still fetch them
+	for _, e := range l.report.Lost {
+		if l.unaware(l.View.Partitions[e.TopicPartition.Partition]) {
+			open = append(open, e)
+		} else {
+			lost = append(lost, e)
 		}
-	case len(r.Duplicated) > 0:
+	}
+	switch twice := l.report.Duplicated; {
+	case len(lost) > 0:
 		return view.Paragraph{
-			{Text: fmt.Sprintf("%s twice: ", kafka.Count(len(r.Duplicated), "record")+" "+labs.Verb(len(r.Duplicated), "stands", "stand")), Strong: true},
-			{Text: l.namesOf(r.Duplicated) + ". " + l.whyTwice()},
+			{Text: fmt.Sprintf("%s lost: ", kafka.Count(len(lost), "acknowledged record")+" "+isAre(len(lost))), Strong: true},
+			{Text: fmt.Sprintf("%s. The producer was told that %s written; the leader’s log does not have %s.", l.namesOf(lost), labs.Verb(len(lost), "it was", "they were"), labs.Verb(len(lost), "it", "them"))},
+		}
+	case len(open) > 0:
+		return view.Paragraph{
+			{Text: fmt.Sprintf("The new leader does not have %s: ", kafka.Count(len(open), "acknowledged record")), Strong: true},
+			{Text: fmt.Sprintf("%s. It has not heard of its election yet. What it does not fetch until then is lost.", l.namesOf(open))},
+		}
+	case len(twice) > 0:
+		times := "twice"
+		if slices.ContainsFunc(twice, func(e engine.LedgerEntry) bool { return len(e.Offsets) > 2 }) {
+			times = "more than once"
+		}
+		return view.Paragraph{
+			{Text: fmt.Sprintf("%s %s: ", kafka.Count(len(twice), "record")+" "+labs.Verb(len(twice), "stands", "stand"), times), Strong: true},
+			{Text: l.namesOf(twice) + ". " + l.whyTwice()},
 		}
 	}
 	return nil
 }
 
-// whyTwice says why a record could be written twice.
+// whyTwice says why records could be written more than once: the producer sent a batch again, or a link delivered a request
+// twice.
 func (l *layout) whyTwice() string {
 	if l.config.EnableIdempotence == engine.IdempotenceOn {
 		return ""
 	}
-	return "The first answer did not come, so the producer sent the batch again; with enable.idempotence = false the leader cannot tell that it has it already."
+	j := l.Cluster.Journal()
+	retried, doubled := "", false // retried: after which error
+	requests := map[uint64]bool{} // by which such a batch was written; only looked up
+	for e := range j.All() {
+		b, ok := e.Body.(journal.BatchAppended)
+		if !ok || b.TopicPartition.Topic != topic || !l.again[slot{b.TopicPartition.Partition, b.BaseOffset}] {
+			continue
+		}
+		request := uint64(0)
+		for _, cause := range j.Causes(e.Seq) {
+			switch c := cause.Body.(type) {
+			case journal.MessageSent:
+				if request == 0 {
+					request = c.Message
+				}
+			case journal.BatchRetried:
+				retried = cmp.Or(retried, c.Error)
+			}
+		}
+		doubled = doubled || requests[request]
+		requests[request] = true
+	}
+	why := "A link delivered a request twice"
+	switch {
+	case retried != "" && doubled:
+		why = fmt.Sprintf("The producer got no yes the first time (%s) and sent the batch again, and a link delivered a request twice", retried)
+	case retried != "":
+		why = fmt.Sprintf("The producer got no yes the first time (%s) and sent the batch again", retried)
+	case !doubled:
+		return ""
+	}
+	return why + "; with enable.idempotence = false the leader cannot tell that it has it already."
 }
 
 // namesOf names records of the ledger, at most a few.
@@ -90,7 +142,11 @@ func isAre(n int) string { return labs.Verb(n, "is", "are") }
 func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 	name := p.TopicPartition.String()
 	if p.Leader == engine.NoLeader {
-		text := fmt.Sprintf(" Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ELR))
+		text := " Nothing is written to it or read from it."
+		if len(l.deposed(p)) > 0 {
+			text = ""
+		}
+		text += fmt.Sprintf(" In sync: %s; eligible leaders: %s.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ELR))
 		if len(p.LastKnownELR) > 0 {
 			text += fmt.Sprintf(" It was led last by %s.", labs.BrokerNames(p.LastKnownELR))
 		}
@@ -107,8 +163,13 @@ func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 	case !b.Up():
 		head = fmt.Sprintf("%s, the leader of %s, is down", labs.BrokerName(p.Leader), name)
 		text = "; the controller does not know yet, so nobody else leads. In sync, as the controller has it: " + labs.BrokerNames(p.ISR) + "."
+	case l.registers(b):
+		head = fmt.Sprintf("%s, the leader of %s, is starting", labs.BrokerName(p.Leader), name)
+		text = "; the controller still counts its earlier process as alive, so it is not let in, and nobody else leads. In sync, as the controller has it: " + labs.BrokerNames(p.ISR) + "."
 	case b.Paused:
 		text += " It is paused, so nothing is written or read."
+	case !l.serves(p, p.Leader):
+		text += " It has not heard of that yet."
 	default:
 		if r, ok := replicaOn(p, p.Leader); ok && r.Online {
 			text += fmt.Sprintf(" Consumers read what is below its high watermark, %d; its log ends at %d.", r.HighWatermark, r.LogEndOffset)
@@ -117,26 +178,92 @@ func (l *layout) readState(p engine.PartitionView) view.Paragraph {
 	return view.Paragraph{{Text: head, Strong: true}, {Text: text}}
 }
 
+// serves says whether a broker takes writes and reads for a partition: it runs and believes that it leads.
+func (l *layout) serves(p engine.PartitionView, id kafka.BrokerID) bool {
+	if id == engine.NoLeader {
+		return false
+	}
+	b := l.broker(id)
+	r, ok := replicaOn(p, id)
+	return ok && r.Online && r.Role == "leader" && b.Up() && b.State != engine.BrokerStarting && !b.Paused
+}
+
+// unaware says whether a partition's leader runs and has not heard of its election.
+func (l *layout) unaware(p engine.PartitionView) bool {
+	r, ok := replicaOn(p, p.Leader)
+	return ok && r.Online && r.Role != "leader"
+}
+
+// deposed lists the brokers that serve a partition although the controller has no leader or another.
+func (l *layout) deposed(p engine.PartitionView) (ids []kafka.BrokerID) {
+	for _, id := range assigned(p) {
+		if id != p.Leader && l.serves(p, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// readDeposed tells of a broker that goes on as the leader because it has not heard that it is none.
+func (l *layout) readDeposed(p engine.PartitionView, id kafka.BrokerID) view.Paragraph {
+	r, _ := replicaOn(p, id)
+	text := fmt.Sprintf("it believes that it leads, in epoch %d, and takes writes and reads of clients that reach it; its log ends at %d.", r.Replica.State.LeaderEpoch, r.LogEndOffset)
+	if p.Leader != engine.NoLeader && l.mayAcknowledge(r) {
+		text += fmt.Sprintf(" What it acknowledges is lost unless %s has fetched it.", labs.BrokerName(p.Leader))
+	}
+	return view.Paragraph{{Text: fmt.Sprintf("%s has not heard of that: ", labs.BrokerName(id)), Strong: true}, {Text: text}}
+}
+
+// mayAcknowledge says whether a deposed leader gives acknowledgements by itself: with acks = 1, or where it knows of nobody
+// else in sync.
+func (l *layout) mayAcknowledge(r engine.ReplicaView) bool {
+	isr := r.Replica.State.ISR
+	return l.config.Acks == 1 || l.config.Acks == -1 && len(isr) == 1 && r.Replica.MinISR <= 1
+}
+
 // readPromise says what an acknowledgement means now.
 func (l *layout) readPromise(p engine.PartitionView) view.Paragraph {
 	if p.Leader == engine.NoLeader || l.silent(p.Leader) {
 		return nil
 	}
 	head := view.Span{Text: "An acknowledgement now means ", Strong: true}
+	givers := []kafka.BrokerID{p.Leader} // alone
+	for _, id := range l.deposed(p) {
+		if r, _ := replicaOn(p, id); l.mayAcknowledge(r) {
+			givers = append(givers, id)
+		}
+	}
+	isr := l.knownISR(p)
+	others := slices.DeleteFunc(slices.Clone(isr), func(id kafka.BrokerID) bool { return id == p.Leader })
 	switch {
 	case l.config.Acks == 0:
 		return view.Paragraph{{Text: "There are no acknowledgements: ", Strong: true}, {Text: "with acks = 0 the producer does not wait for an answer."}}
 	case l.config.Acks == 1:
-		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record in its page cache (acks = 1). Others may not have it yet.", labs.BrokerName(p.Leader))}}
-	case len(p.ISR) < p.MinISR:
+		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record in its page cache (acks = 1). Others may not have it yet.", either(givers))}}
+	case len(givers) > 1:
+		return view.Paragraph{head, {Text: fmt.Sprintf("that %s have the record, or %s alone.", labs.BrokerNames(isr), either(givers[1:]))}}
+	case len(p.ISR) < p.MinISR && len(isr) >= p.MinISR:
 		return view.Paragraph{
 			{Text: "There are no acknowledgements now: ", Strong: true},
-			{Text: fmt.Sprintf("%d in sync is fewer than min.insync.replicas = %d, so a write with acks = all is refused with NOT_ENOUGH_REPLICAS before it is in any log.", len(p.ISR), p.MinISR)},
+			{Text: fmt.Sprintf("%d in sync is fewer than min.insync.replicas = %d, but %s has not heard of that: it writes a record to its log and waits for %s.", len(p.ISR), p.MinISR, labs.BrokerName(p.Leader), labs.BrokerNames(others))},
 		}
-	case len(p.ISR) == 1:
-		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record: acks = all waits for all that are in sync, only %s is, and min.insync.replicas = 1 is content with that.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ISR))}}
+	case len(isr) < p.MinISR:
+		return view.Paragraph{
+			{Text: "There are no acknowledgements now: ", Strong: true},
+			{Text: fmt.Sprintf("%d in sync is fewer than min.insync.replicas = %d, so a write with acks = all is refused with NOT_ENOUGH_REPLICAS before it is in any log.", len(isr), p.MinISR)},
+		}
+	case len(isr) == 1:
+		return view.Paragraph{head, {Text: fmt.Sprintf("that %s alone has the record: acks = all waits for all that are in sync, only %s is, and min.insync.replicas = 1 is content with that.", labs.BrokerNames(isr), labs.BrokerNames(isr))}}
 	}
-	return view.Paragraph{head, {Text: fmt.Sprintf("that %s have the record, each in its page cache (acks = all waits for all that are in sync). min.insync.replicas = %d is only the least number with which writing goes on.", labs.BrokerNames(p.ISR), p.MinISR)}}
+	return view.Paragraph{head, {Text: fmt.Sprintf("that %s have the record, each in its page cache (acks = all waits for all that are in sync). min.insync.replicas = %d is only the least number with which writing goes on.", labs.BrokerNames(isr), p.MinISR)}}
+}
+
+// knownISR lists who is in sync as the leader knows it, and as the controller has it while the leader has not heard.
+func (l *layout) knownISR(p engine.PartitionView) []kafka.BrokerID {
+	if r, ok := replicaOn(p, p.Leader); ok && l.serves(p, p.Leader) {
+		return r.Replica.State.ISR
+	}
+	return p.ISR
 }
 
 // readLastPromise tells of the last acknowledgement: who had the record when it was given, and whether it held.
@@ -151,9 +278,14 @@ func (l *layout) readLastPromise() view.Paragraph {
 		had, given := l.holders(tp, o.Offset, o.Event)
 		held := " It has held so far."
 		switch p := l.View.Partitions[tp.Partition]; {
+		case l.lost[o.Record] && l.unaware(p):
+			held = fmt.Sprintf(" %s, elected since, does not have the record yet.", labs.BrokerName(p.Leader))
 		case l.lost[o.Record]:
 			held = " It was broken: the leader does not have the record now."
-		case p.Leader == engine.NoLeader || !l.broker(p.Leader).Up():
+		case l.serves(p, p.Leader):
+		case len(l.deposed(p)) > 0:
+			held = fmt.Sprintf(" %s, which the controller does not count as the leader, still serves it.", labs.BrokerNames(l.deposed(p)))
+		default:
 			held = " Nobody can read the record now."
 		}
 		return view.Paragraph{
@@ -175,31 +307,60 @@ func (l *layout) holders(tp kafka.TopicPartition, offset kafka.Offset, event uin
 			break
 		}
 	}
+	gone := map[kafka.BrokerID]bool{} // who lost it between then and the event looked at; only looked up
+	note := func(id kafka.BrokerID) {
+		if !gone[id] && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
 	holds := func(b journal.BatchAppended) bool {
 		return b.TopicPartition == tp && offset >= b.BaseOffset && offset <= b.LastOffset
 	}
 	for e := range j.Backward() {
-		if e.Seq >= sent {
-			continue
-		}
 		id, isBroker := l.brokerOf(e.Node)
-		if !isBroker {
+		if e.Seq >= sent || !isBroker {
 			continue
 		}
 		switch b := e.Body.(type) {
 		case journal.BatchReplicated:
-			if holds(journal.BatchAppended(b)) && !slices.Contains(ids, id) {
-				ids = append(ids, id)
+			if holds(journal.BatchAppended(b)) {
+				note(id)
 			}
 		case journal.BatchAppended:
 			if holds(b) {
-				ids = append(ids, id)
+				note(id)
 				slices.Sort(ids)
-				return slices.Compact(ids), given
+				return ids, given
 			}
+		case journal.LogTruncated:
+			gone[id] = gone[id] || b.TopicPartition == tp && b.To <= offset
+		case journal.DiskWiped:
+			gone[id] = true
+		case journal.ProcessKilled:
+			gone[id] = gone[id] || b.Wiped
+		case journal.PowerLost:
+			gone[id] = gone[id] || !l.keptAfter(e, id, tp, offset)
 		}
 	}
 	return ids, given
+}
+
+// keptAfter says whether a broker's disk had an offset after it had lost power, by what it found when it was started next, or
+// by what is there if it was not.
+func (l *layout) keptAfter(lost journal.Event, id kafka.BrokerID, tp kafka.TopicPartition, offset kafka.Offset) bool {
+	kept := false
+	if r, ok := replicaOn(l.View.Partitions[tp.Partition], id); ok {
+		kept = r.LogEndOffset > offset
+	}
+	for e := range l.Cluster.Journal().Backward() {
+		if e.Seq <= lost.Seq {
+			break
+		}
+		if b, ok := e.Body.(journal.LogOpened); ok && e.Node == lost.Node && b.TopicPartition == tp {
+			kept = b.LogEndOffset > offset
+		}
+	}
+	return kept
 }
 
 // readWaits says what is waited for now.
@@ -207,14 +368,14 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	say := func(head, format string, args ...any) {
 		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: fmt.Sprintf(format, args...)}})
 	}
-	timeout := kafka.Millis(l.Address.Values.Int("session-timeout"))
+	timeout := l.sessionTimeout()
 	var silent []kafka.BrokerID
 	due := kafka.Millis(0) // of the first of them
 	for _, b := range l.View.Brokers {
-		if b.Fenced || !b.Session || l.heard(b) {
+		if b.Fenced || !b.Session || l.heard(b) || l.View.Controller.Paused {
 			continue
 		}
-		if at := max(b.LastHeartbeat+timeout, l.View.Now); len(silent) == 0 || at < due {
+		if at := l.fencingOf(b); len(silent) == 0 || at < due {
 			due = at
 		}
 		silent = append(silent, b.ID)
@@ -226,6 +387,9 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	if r, ok := replicaOn(p, p.Leader); ok && r.Online && r.Replica != nil && l.broker(p.Leader).Up() {
 		lagTime := kafka.Millis(l.Address.Values.Int("lag-time"))
 		for _, f := range r.Replica.Followers {
+			if b := l.broker(f.ID); l.silent(f.ID) && (b.Fenced || !l.View.Controller.Paused && l.fencingOf(b) < f.LastCaughtUp+lagTime) {
+				continue // the controller has removed it, or will before
+			}
 			if f.InSync && f.LogEndOffset < r.LogEndOffset && f.EverCaughtUp && l.View.Now-f.LastCaughtUp > 2000 {
 				say(fmt.Sprintf("%s waits for %s: ", labs.BrokerName(p.Leader), labs.BrokerName(f.ID)), "%s was caught up last %s and leaves the in-sync replicas once replica.lag.time.max.ms = %s have passed, not before tick %d. Until then acks = all waits for it.",
 					labs.BrokerName(f.ID), moment(f.LastCaughtUp), kafka.Thousands(lagTime), l.TickAfter(f.LastCaughtUp+lagTime))
@@ -234,10 +398,34 @@ func (l *layout) readWaits(p engine.PartitionView) (list []view.Paragraph) {
 	}
 	producer := &l.View.Producers[0]
 	if n, why := retries(producer); n > 0 {
-		say("p0 waits: ", "%s of it %s not been acknowledged after an attempt that failed (%s); it tries again until delivery.timeout.ms = %s have passed.",
-			kafka.Count(n, "record"), labs.Verb(n, "has", "have"), why, kafka.Thousands(l.config.DeliveryTimeout))
+		say("p0 waits: ", "%s of it %s not been acknowledged after an attempt that failed (%s); %s.", kafka.Count(n, "record"), labs.Verb(n, "has", "have"), why, l.retryWords(producer))
 	}
 	return list
+}
+
+// retryWords says how long a producer tries again: as often as retries allows, until delivery.timeout.ms is over.
+func (l *layout) retryWords(p *engine.ProducerView) string {
+	least, most := l.config.Retries, 0 // retries that are left to a batch, the one under way not counted
+	for _, part := range p.Producer.Partitions {
+		for _, b := range part.Batches {
+			if b.Attempts > 0 {
+				least, most = min(least, l.config.Retries-b.Attempts), max(most, l.config.Retries-b.Attempts)
+			}
+		}
+	}
+	until := fmt.Sprintf("until delivery.timeout.ms = %s have passed", kafka.Thousands(l.config.DeliveryTimeout))
+	switch {
+	case least > 1000:
+		return "it tries again " + until
+	case most == 0:
+		return fmt.Sprintf("the attempt that it makes now or next is its last (retries = %d)", l.config.Retries)
+	}
+	return fmt.Sprintf("it tries again, %s in all (retries), %s", kafka.Count(l.config.Retries, "time"), until)
+}
+
+// fencingOf gives when a broker of which no heartbeat comes is fenced at the earliest.
+func (l *layout) fencingOf(b engine.BrokerView) kafka.Millis {
+	return max(b.LastHeartbeat+l.sessionTimeout(), l.View.Now)
 }
 
 // moment says when something was.
@@ -253,17 +441,19 @@ func (l *layout) silent(id kafka.BrokerID) bool { return !l.heard(l.broker(id)) 
 
 // heard says whether heartbeats of a broker come to the controller.
 func (l *layout) heard(b engine.BrokerView) bool {
-	return b.Up() && !b.Paused && !l.IsCut(b.Node, l.View.Controller.Node) && !l.IsCut(l.View.Controller.Node, b.Node)
+	return b.Up() && !l.registers(b) && !b.Paused && !l.IsCut(b.Node, l.View.Controller.Node) && !l.IsCut(l.View.Controller.Node, b.Node)
 }
 
 // readOthers tells of the partitions that the reading does not tell of.
 func (l *layout) readOthers(told engine.PartitionView) view.Paragraph {
-	var leaderless, thin []string
+	var leaderless, unserved, thin []string
 	for _, p := range l.View.Partitions {
 		switch {
 		case p.TopicPartition == told.TopicPartition:
 		case p.Leader == engine.NoLeader:
 			leaderless = append(leaderless, p.TopicPartition.String())
+		case !l.serves(p, p.Leader):
+			unserved = append(unserved, p.TopicPartition.String())
 		case len(p.ISR) < len(p.Replicas):
 			thin = append(thin, p.TopicPartition.String())
 		}
@@ -271,6 +461,9 @@ func (l *layout) readOthers(told engine.PartitionView) view.Paragraph {
 	var parts []string
 	if len(leaderless) > 0 {
 		parts = append(parts, "without a leader: "+strings.Join(leaderless, ", "))
+	}
+	if len(unserved) > 0 {
+		parts = append(parts, "with a leader that does not serve now: "+strings.Join(unserved, ", "))
 	}
 	if len(thin) > 0 {
 		parts = append(parts, "with fewer in sync than replicas: "+strings.Join(thin, ", "))
