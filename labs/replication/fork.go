@@ -28,10 +28,6 @@ func (l *layout) fork(p engine.PartitionView, id kafka.BrokerID, how failure) fo
 	f := fork{Cluster: l.Cluster.Clone()}
 	_ = f.Apply(command.StopSending{Producer: producer}) // which is refused where it has stopped already
 	until := l.View.Now + forkMost*tickMillis
-	from := kafka.NodeID("") // whose messages arrive
-	if p.Leader != engine.NoLeader {
-		from = l.broker(p.Leader).Node
-	}
 	for _, b := range l.View.Brokers {
 		switch {
 		case b.ID == id && how == losesPower:
@@ -40,25 +36,30 @@ func (l *layout) fork(p engine.PartitionView, id kafka.BrokerID, how failure) fo
 			_ = f.Apply(command.Kill{Node: b.Node})
 		}
 		if b.ID == p.Leader && b.Session && (b.ID == id || !l.heard(b)) {
-			until = min(until, b.LastHeartbeat+l.sessionTimeout()-tickMillis)
+			until = min(until, b.LastHeartbeat+l.sessionTimeout()-tickMillis) // then it is fenced
 		}
 	}
-	arrived, slowest := l.View.Now, kafka.Millis(0)
-	for _, m := range l.View.UnderWay {
-		if m.From == from && !m.Held {
-			arrived = max(arrived, m.DueAt+1)
-		}
-	}
-	for _, b := range l.View.Brokers {
-		slowest = max(slowest, b.DiskDelay)
-	}
-	writes := kafka.Millis(1 + len(l.View.Partitions)) // one under way, and one for each log
-	f.run(min(arrived+writes*slowest, until))
+	f.run(min(l.arrival(p.Leader), until))
 	f.view = f.View()
 	for f.stopping() && f.view.Now < until && f.run(f.view.Now+tickMillis) {
 		f.view = f.View()
 	}
 	return f
+}
+
+// arrival gives when all that a broker has sent has arrived and is written, on a slow disk too.
+func (l *layout) arrival(id kafka.BrokerID) kafka.Millis {
+	at, slowest := l.View.Now, kafka.Millis(0)
+	for _, b := range l.View.Brokers {
+		slowest = max(slowest, b.DiskDelay)
+		for _, m := range l.View.UnderWay {
+			if b.ID == id && m.From == b.Node && !m.Held {
+				at = max(at, m.DueAt+1)
+			}
+		}
+	}
+	writes := kafka.Millis(1 + len(l.View.Partitions)) // one under way, and one for each log
+	return at + writes*slowest
 }
 
 // run lets time pass up to a moment; false: the run is at its bounds.

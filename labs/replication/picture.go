@@ -35,7 +35,9 @@ func (l *layout) picture() view.Picture {
 func (l *layout) counts() []view.Count {
 	list := l.account().Counts()
 	var idle, deposed []string
+	unaware := false
 	for _, p := range l.View.Partitions {
+		unaware = unaware || l.unaware(p)
 		if p.Leader != engine.NoLeader && l.broker(p.Leader).Up() && !l.serves(p, p.Leader) {
 			idle = append(idle, p.TopicPartition.String())
 		}
@@ -49,6 +51,8 @@ func (l *layout) counts() []view.Count {
 			list[i].Text = "below the high watermarks of the controller’s leaders; a broker that has not heard that it is none serves " + strings.Join(deposed, ", ")
 		case c.Name == "Visible" && len(idle) > 0:
 			list[i].Text = "below the leaders’ high watermarks; the leader of " + strings.Join(idle, ", ") + " does not serve now"
+		case c.Name == "Lost" && unaware && len(l.report.Lost) > 0:
+			list[i].Text = "acknowledged, and their leader does not have them; one that has not heard of its election may still fetch some"
 		case c.Name == "Out of reach" && len(deposed) > 0:
 			list[i].Text = "acknowledged, and the controller has no leader that runs; a broker that has not heard that it is none serves " + strings.Join(deposed, ", ")
 		}
@@ -247,7 +251,7 @@ func (l *layout) tables() []view.Table {
 		}
 		t.Rows = append(t.Rows, view.Row{Items: [][]view.Item{
 			{{Text: p.TopicPartition.String(), At: labs.Target{Kind: labs.PartitionTarget, Partition: p.TopicPartition}.String()}},
-			view.Plain(leader), view.Plain(fmt.Sprint(p.LeaderEpoch)), view.Plain(labs.BrokerNames(p.ISR)), view.Plain(labs.BrokerNames(p.ELR)), view.Plain(labs.BrokerNames(assigned(p))), view.Plain(visibleBelow(p)),
+			view.Plain(leader), view.Plain(fmt.Sprint(p.LeaderEpoch)), view.Plain(labs.BrokerNames(p.ISR)), view.Plain(labs.BrokerNames(p.ELR)), view.Plain(labs.BrokerNames(assigned(p))), view.Plain(l.visibleBelow(p)),
 		}})
 	}
 	return []view.Table{t}
@@ -261,10 +265,15 @@ func assigned(p engine.PartitionView) (ids []kafka.BrokerID) {
 	return ids
 }
 
-// visibleBelow is the high watermark of a partition's leader in words.
-func visibleBelow(p engine.PartitionView) string {
-	if r, ok := replicaOn(p, p.Leader); ok && r.Online {
+// visibleBelow is the high watermark below which consumers can read a partition, in words: that of its leader, or of a broker
+// that has not heard that it is none.
+func (l *layout) visibleBelow(p engine.PartitionView) string {
+	if r, ok := replicaOn(p, p.Leader); ok && l.serves(p, p.Leader) {
 		return fmt.Sprint(r.HighWatermark)
+	}
+	for _, id := range l.deposed(p) {
+		r, _ := replicaOn(p, id)
+		return fmt.Sprintf("%d, on %s", r.HighWatermark, labs.BrokerName(id))
 	}
 	return "cannot be read"
 }

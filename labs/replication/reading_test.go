@@ -54,11 +54,12 @@ func TestReadingIsTrue(t *testing.T) {
 		"do=10:shut-down+b1&t=12": {
 			says: []string{"b2 leads orders-0 in leader epoch 1", "It has not heard of that yet", "b1 has not heard of that"}, not: []string{"Consumers read what is below its high watermark, 1"},
 		},
-		"do=10:kill+b2&t=45":               {says: []string{"here not before tick 86"}, not: []string{"b1 waits for b2"}},
-		"do=10:pause+b2&t=45":              {says: []string{"here not before tick 86"}, not: []string{"b1 waits for b2"}},
-		"do=10:cut+b1+b2&t=45":             {says: []string{"b1 waits for b2", "leaves the in-sync replicas"}, not: []string{"heartbeats"}},
-		"lag-time=3000&do=10:kill+b2&t=34": {says: []string{"b1 waits for b2", "not before tick 39"}},
-		"do=10:pause+controller&t=20":      {says: []string{"The controller is paused: until it goes on it fences nobody and elects nobody"}, not: []string{"would lead", "not before"}},
+		"do=10:kill+b2&t=45":                {says: []string{"here not before tick 86"}, not: []string{"b1 waits for b2"}},
+		"do=10:pause+b2&t=45":               {says: []string{"here not before tick 86"}, not: []string{"b1 waits for b2"}},
+		"do=10:kill+b2&do=30:pause+b1&t=45": {not: []string{"b1 waits for b2"}},
+		"do=10:cut+b1+b2&t=45":              {says: []string{"b1 waits for b2", "leaves the in-sync replicas"}, not: []string{"heartbeats"}},
+		"lag-time=3000&do=10:kill+b2&t=34":  {says: []string{"b1 waits for b2", "not before tick 39"}},
+		"do=10:pause+controller&t=20":       {says: []string{"The controller is paused: until it goes on it fences nobody and elects nobody"}, not: []string{"would lead", "not before"}},
 		"idempotence=false&retries=1&rate=0&request-timeout=1000&do=10:cut-one-way+b1+p0&do=11:produce+p0&t=28": {says: []string{"is its last (retries = 1)"}, not: []string{"until delivery.timeout.ms"}},
 		"idempotence=false&retries=5&rate=0&request-timeout=1000&do=10:cut-one-way+b1+p0&do=11:produce+p0&t=28": {says: []string{"tries again, 5 times in all (retries), until delivery.timeout.ms"}},
 		"rate=0&do=5:cut-one-way+b3+b1&do=5:produce+p0&do=9:power-loss+b3&do=12:wait+10s&t=20":                  {says: []string{"was given in tick 12, when b1, b2 had the record"}},
@@ -246,7 +247,8 @@ func TestLedgerWordsWhereNobodyServes(t *testing.T) {
 	for query, want := range map[string]map[string]string{
 		"do=10:pause+b1&t=20": {"Visible": "the leader of orders-0 does not serve now"},
 		"brokers=2&rf=1&do=10:cut+b1+controller&do=12:wait+11s&t=30": {"Visible": "serves orders-0", "Out of reach": "a broker that has not heard that it is none serves orders-0"},
-		"t=20": {"Visible": "consumers can read them now"},
+		"t=20": {"Visible": "consumers can read them now", "Lost": "their leader does not have them"},
+		"acks=1&rate=1&every=1&do=1:cut+b1+controller&do=2:delay+controller+b2+3s&do=2:delay+controller+b3+3s&do=3:wait+8500ms&t=8": {"Lost": "may still fetch some"},
 	} {
 		_, p := frame(t, query)
 		for name, says := range want {
@@ -257,6 +259,20 @@ func TestLedgerWordsWhereNobodyServes(t *testing.T) {
 			if !found {
 				t.Errorf("%s: %s does not say %q", query, name, says)
 			}
+		}
+	}
+}
+
+// The table of partitions says where a partition can be read.
+func TestVisibleBelow(t *testing.T) {
+	for query, want := range map[string]string{
+		"rate=0&do=5:produce+p0&t=20": "1", "do=10:pause+b1&t=20": "cannot be read", "do=10:kill+b1&t=20": "cannot be read", "do=20:kill+b1&do=21:start+b1&t=30": "cannot be read",
+		"brokers=2&rf=1&do=10:cut+b1+controller&do=12:wait+11s&t=30": "28, on b1",
+	} {
+		_, p := frame(t, query)
+		row := p.Picture.Tables[0].Rows[0].Items
+		if got := row[len(row)-1][0].Text; got != want {
+			t.Errorf("%s: visible below %q, want %q", query, got, want)
 		}
 	}
 }
