@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
@@ -11,20 +12,22 @@ import (
 // lifeShown is how many lines of a record's life are shown at most.
 const lifeShown = 24
 
-// Life tells all that happened to a record: written, copied, visible, delivered to whom, processed, committed, again.
+// Life tells all that happened to the record that stands at an offset: written, copied, visible, delivered to whom,
+// processed, committed, again. What happened at the offset before belongs to another record, that was cut off.
 func (l Log) Life(offset kafka.Offset) view.Table {
 	t := view.Table{ID: "life", Caption: "Its life in this run", Head: []string{"Tick", "Who", "What"}}
+	at, ok := l.Locate(offset)
+	if !ok {
+		return t
+	}
 	left := 0
-	visible := false
+	r := life{Log: l, offset: offset, epoch: at.Batch.PartitionLeaderEpoch}
+	born := r.born()
 	for e := range l.Cluster.Journal().All() {
-		what := l.happens(e, offset)
-		if _, advance := e.Body.(journal.HighWatermarkAdvanced); advance && what != "" {
-			if visible {
-				continue
-			}
-			visible = true
+		if e.Seq < born {
+			continue
 		}
-		switch {
+		switch what := r.happens(e); {
 		case what == "":
 		case len(t.Rows) == lifeShown:
 			left++
@@ -40,12 +43,42 @@ func (l Log) Life(offset kafka.Offset) view.Table {
 	return t
 }
 
-// happens says what an event means for the record at an offset; empty: nothing.
-func (l Log) happens(e journal.Event, o kafka.Offset) string {
-	tp := l.Partition
+// life follows one record through the journal, from where it was written.
+type life struct {
+	Log
+	offset    kafka.Offset
+	epoch     kafka.LeaderEpoch // of the leader that wrote it
+	written   bool              // this is told
+	visible   bool
+	readers   []kafka.NodeID // whose poll has returned it
+	processed []string       // the group, for each time
+}
+
+// born gives the event with which a leader of the record's epoch wrote it last; 0: it was there before the run.
+func (l *life) born() (seq uint64) {
+	epochs := map[kafka.NodeID]kafka.LeaderEpoch{} // in which a broker leads; only looked up
+	for e := range l.Cluster.Journal().All() {
+		switch b := e.Body.(type) {
+		case journal.LeadershipTaken:
+			if b.TopicPartition == l.Partition {
+				epochs[e.Node] = b.LeaderEpoch
+			}
+		case journal.BatchAppended:
+			if b.TopicPartition == l.Partition && b.BaseOffset <= l.offset && l.offset <= b.LastOffset && epochs[e.Node] == l.epoch {
+				seq = e.Seq
+			}
+		}
+	}
+	return seq
+}
+
+// happens says what an event means for the record; empty: nothing.
+func (l *life) happens(e journal.Event) string {
+	tp, o := l.Partition, l.offset
 	switch b := e.Body.(type) {
 	case journal.BatchAppended:
-		if b.TopicPartition == tp && b.BaseOffset <= o && o <= b.LastOffset {
+		if b.TopicPartition == tp && b.BaseOffset <= o && o <= b.LastOffset && !l.written {
+			l.written = true
 			return "written by the leader"
 		}
 	case journal.BatchReplicated:
@@ -53,22 +86,21 @@ func (l Log) happens(e journal.Event, o kafka.Offset) string {
 			return "copied to a follower"
 		}
 	case journal.HighWatermarkAdvanced:
-		if b.TopicPartition == tp && b.From <= o && o < b.To {
+		if b.TopicPartition == tp && b.From <= o && o < b.To && b.LeaderEpoch >= l.epoch && !l.visible {
+			l.visible = true
 			return "visible: below the high watermark"
 		}
 	case journal.RecordsRead:
 		if b.TopicPartition == tp && b.From <= o && o < b.To {
+			l.readers = append(l.readers, e.Node)
 			return fmt.Sprintf("delivered by poll; the position moves to %d", b.To)
 		}
 	case journal.RecordProcessed:
-		if b.TopicPartition == tp && b.Offset == o {
-			if b.Times > 1 {
-				return fmt.Sprintf("processed for group %s, time %d. %s", b.Group, b.Times, b.Effect)
-			}
-			return fmt.Sprintf("processed for group %s. %s", b.Group, b.Effect)
+		if b.TopicPartition == tp && b.Offset == o && slices.Contains(l.readers, e.Node) {
+			return l.processedText(b)
 		}
 	case journal.ProcessingFailed:
-		if b.TopicPartition == tp && b.Offset == o {
+		if b.TopicPartition == tp && b.Offset == o && slices.Contains(l.readers, e.Node) {
 			return fmt.Sprintf("attempt %d failed: %s", b.Attempt, b.Then)
 		}
 	case journal.DeadLetterSent:
@@ -79,6 +111,21 @@ func (l Log) happens(e journal.Event, o kafka.Offset) string {
 		return committedText(b, tp, o)
 	}
 	return ""
+}
+
+// processedText says how often a group has processed the record so far.
+func (l *life) processedText(b journal.RecordProcessed) string {
+	l.processed = append(l.processed, b.Group)
+	times := 0
+	for _, group := range l.processed {
+		if group == b.Group {
+			times++
+		}
+	}
+	if times > 1 {
+		return fmt.Sprintf("processed for group %s, time %d. %s", b.Group, times, b.Effect)
+	}
+	return fmt.Sprintf("processed for group %s. %s", b.Group, b.Effect)
 }
 
 // committedText says what a commit means for a record: it is covered now, or it is not any more.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loglab/engine"
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
@@ -48,6 +49,7 @@ type sentRequest struct {
 // sent and has not answered.
 func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 	correlations := map[uint64]int32{} // of messages, by number; only looked up
+	unanswered := withoutAnswer(f)
 	j := f.Cluster.Journal()
 	for e := range j.All() {
 		switch b := e.Body.(type) {
@@ -64,6 +66,9 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 				continue
 			}
 			correlations[b.Message] = b.Correlation
+			if unanswered.takes(e, b) {
+				continue
+			}
 			switch {
 			case e.Node == node && !b.Response:
 				asked = append(asked, sentRequest{e, b})
@@ -72,7 +77,7 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 			}
 		case journal.MessageDelivered:
 			switch {
-			case e.Node != node:
+			case e.Node != node || unanswered.messages[b.Message]:
 			case b.Response:
 				for i, r := range asked {
 					if r.body.Correlation == correlations[b.Message] && r.body.To == b.From {
@@ -86,6 +91,32 @@ func pending(f labs.Frame, node kafka.NodeID) (asked []sentRequest, owed int) {
 		}
 	}
 	return asked, owed
+}
+
+// oneWay are the requests to which no answer comes.
+type oneWay struct {
+	events   map[uint64]bool // that sent them, by number; only looked up
+	messages map[uint64]bool // by number; only looked up
+}
+
+// withoutAnswer finds the events with which producers sent batches with acks = 0.
+func withoutAnswer(f labs.Frame) oneWay {
+	w := oneWay{events: map[uint64]bool{}, messages: map[uint64]bool{}}
+	for _, o := range f.Cluster.Source().Outcomes().From(0) {
+		if o.Kind == engine.SentWithoutPromise {
+			w.events[o.Event] = true
+		}
+	}
+	return w
+}
+
+// takes notes a message that is such a request.
+func (w oneWay) takes(e journal.Event, b journal.MessageSent) bool {
+	if b.Response || !w.events[e.Cause] {
+		return false
+	}
+	w.messages[b.Message] = true
+	return true
 }
 
 // connectionClosed is what stands in the place of an API where a message says that a connection is gone.
