@@ -25,7 +25,7 @@ func (l Ledger) Counts() []view.Count {
 	list := []view.Count{
 		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: "by the " + Verb(len(l.View.Producers), "producer’s application", "producers’ applications")},
 		{Name: "Acknowledged", Number: kafka.Thousands(r.Acknowledged), Text: l.acknowledgedText()},
-		{Name: "Visible", Number: kafka.Thousands(r.Visible), Text: "consumers can read them now"},
+		{Name: "Visible", Number: kafka.Thousands(r.Visible), Text: l.visibleText()},
 		{Name: "On their way", Number: kafka.Thousands(r.Waiting), Text: "the producer does not know yet"},
 	}
 	list = append(list,
@@ -49,6 +49,14 @@ func (l Ledger) acknowledgedText() string {
 		return "acks = 0: none is"
 	}
 	return "the producer was told that they are written"
+}
+
+// visibleText says who can read what is below the high watermark. Where there are transactions, it need not be everybody.
+func (l Ledger) visibleText() string {
+	if len(l.View.Transactions) > 0 {
+		return "below the high watermark: read_uncommitted can read them now"
+	}
+	return "consumers can read them now"
 }
 
 // recordCount is a number of records that should be 0, with the records; event gives the Seq of what says so, 0 for
