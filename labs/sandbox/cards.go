@@ -149,16 +149,8 @@ func (l *layout) groupCard(g *engine.GroupView) view.Node {
 		n.State = "stopped"
 		return n
 	}
-	n.Lines = append(n.Lines, fmt.Sprintf("coordinator %s; lag %s in all", g.Coordinator, kafka.Thousands(l.lagSum(g))))
+	n.Lines = append(n.Lines, fmt.Sprintf("coordinator %s; lag %s", g.Coordinator, l.lagSum(g)))
 	return n
-}
-
-// lagSum is the lag of a group over all partitions.
-func (l *layout) lagSum(g *engine.GroupView) (sum int64) {
-	for i := range l.parts {
-		sum += l.lagOf(g, &l.parts[i])
-	}
-	return sum
 }
 
 // standing says what the coordinator makes of a group.

@@ -36,8 +36,8 @@ func (l *layout) inspectRecord(in *view.Inspector, log inspect.Log, at inspect.L
 	}
 	for i := range l.View.Groups {
 		g := &l.View.Groups[i]
-		fate := fatesOf(g, log.Partition).At(at.Record.Offset)
-		in.AddFact("For "+g.ID, "delivered %d times, processed %d times", fate.Delivered, fate.Processed)
+		fate := l.fateOf(g, &l.parts[log.Partition.Partition], labs.StoredRecord{Record: at.Record, LeaderEpoch: at.Batch.PartitionLeaderEpoch})
+		in.AddFact("For "+g.ID, "delivered %s, processed %s", kafka.Count(int(fate.Delivered), "time"), kafka.Count(int(fate.Processed), "time"))
 	}
 	in.Tables = append(in.Tables, inspect.Copies(l.parts[log.Partition.Partition].PartitionView, at), log.Life(at.Record.Offset))
 }
@@ -66,7 +66,7 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	for i := range l.View.Groups {
 		g := &l.View.Groups[i]
 		o := offsetOf(g, tp)
-		t.Rows = append(t.Rows, inspect.Cells(g.ID, orNone(string(o.Owner)), offsetText(o.Committed), offsetText(o.Position), fmt.Sprint(l.lagOf(g, p))))
+		t.Rows = append(t.Rows, inspect.Cells(g.ID, orNone(string(o.Owner)), offsetText(o.Committed), offsetText(o.Position), l.lagText(g, p)))
 	}
 	in.Tables = append(in.Tables, t)
 	return true

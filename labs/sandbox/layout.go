@@ -40,6 +40,9 @@ type part struct {
 	written kafka.Offset // the first offset that was written in this tick
 	all     []labs.StoredRecord
 	from    int // index in all of the first record drawn
+
+	second   int        // index in all of the first record whose offset was written more than once
+	replaced []replaced // from there on
 }
 
 func newLayout(f labs.Frame) *layout {
@@ -57,6 +60,7 @@ func newLayout(f labs.Frame) *layout {
 	if at := f.Address.Shown().Partition; at.Topic == topic && int(at.Partition) < len(f.View.Partitions) {
 		l.first = int(at.Partition) - int(at.Partition)%l.shown
 	}
+	l.View.Groups = l.asConfirmed()
 	for _, p := range f.View.Partitions {
 		l.parts = append(l.parts, l.newPart(p))
 	}
@@ -73,6 +77,7 @@ func (l *layout) newPart(p engine.PartitionView) part {
 	at := part{PartitionView: p, stable: log.LastStableOffset, written: log.LogEndOffset}
 	at.served = slices.ContainsFunc(p.Replicas, func(r engine.ReplicaView) bool { return r.Broker == p.Leader && r.Online })
 	at.all = labs.RecordsFrom(log.Segments, log.LogStartOffset, int(log.LogEndOffset-log.LogStartOffset))
+	l.findReplaced(&at)
 	room := l.columns - 1 // one place stays free for the next record
 	if l.Beside != nil && int(p.Partition) < len(l.Beside.Partitions) {
 		room -= min(max(int(l.Beside.Partitions[p.Partition].Log.LogEndOffset-log.LogEndOffset), 0), l.columns-2)

@@ -44,7 +44,7 @@ func (l *layout) picture() view.Picture {
 // legend explains the signs of the cells.
 func legend() []view.Key {
 	return []view.Key{
-		{Kind: "stage-" + waiting, Text: "not delivered to " + billing}, {Kind: "stage-" + inHand, Text: "in hand"}, {Kind: "stage-" + processed, Text: "processed, not committed"},
+		{Kind: "stage-" + waiting, Text: "neither in hand nor processed"}, {Kind: "stage-" + inHand, Text: "in hand"}, {Kind: "stage-" + processed, Text: "processed, not committed"},
 		{Kind: "stage-" + finished, Text: "processed and committed"}, {Kind: "stage-twice", Text: "processed twice"}, {Kind: "stage-" + missed, Text: "committed, never processed"},
 		{Kind: "stage-" + isMarker, Text: "C, A: a transaction’s end"}, {Kind: "new", Text: "written in this tick"},
 	}
@@ -66,7 +66,7 @@ func (l *layout) strip(p *part) view.Strip {
 	var lags []string
 	for i := range l.View.Groups {
 		g := &l.View.Groups[i]
-		lags = append(lags, fmt.Sprintf("%s: lag %d", g.ID, l.lagOf(g, p)))
+		lags = append(lags, fmt.Sprintf("%s: lag %s", g.ID, l.lagText(g, p)))
 	}
 	s.Lag = strings.Join(lags, "; ")
 	if !p.served {
@@ -106,7 +106,7 @@ func (l *layout) leaderText(p *part) string {
 	}
 	text := fmt.Sprintf("%s leads, epoch %d; in sync %s", labs.BrokerName(p.Leader), p.LeaderEpoch, labs.BrokerNames(p.ISR))
 	if !p.served {
-		text = fmt.Sprintf("%s leads and does not run; in sync %s", labs.BrokerName(p.Leader), labs.BrokerNames(p.ISR))
+		text = fmt.Sprintf("%s leads and %s; in sync %s", labs.BrokerName(p.Leader), l.leaderIs(p), labs.BrokerNames(p.ISR))
 	}
 	return text
 }
@@ -131,14 +131,6 @@ func (l *layout) followersText(p *part) string {
 	return strings.Join(ends, ", ")
 }
 
-// lagOf is how far a group's commits are behind the high watermark.
-func (l *layout) lagOf(g *engine.GroupView, p *part) int64 {
-	if o := offsetOf(g, p.TopicPartition); o.Committed >= 0 {
-		return int64(p.Log.HighWatermark - o.Committed)
-	}
-	return int64(p.Log.HighWatermark - p.Log.LogStartOffset)
-}
-
 // cell draws one record as the first group has it. Next is the offset behind the cell before; -1: there is none.
 func (l *layout) cell(p *part, rec labs.StoredRecord, next kafka.Offset) view.Cell {
 	g := &l.View.Groups[0]
@@ -150,11 +142,14 @@ func (l *layout) cell(p *part, rec labs.StoredRecord, next kafka.Offset) view.Ce
 		Tombstone: rec.Value == nil && !rec.Control,
 	}
 	label := []string{c.Text, fmt.Sprintf("offset %d", rec.Offset), stageWords[stage]}
+	if stage == waiting && l.fateOf(g, p, rec).Delivered > 0 {
+		label[2] = "delivered to " + billing + " before, neither in hand nor processed"
+	}
 	if next >= 0 && rec.Offset > next {
 		c.Hole = labs.HoleText(next, rec.Offset)
 		label = append(label, kafka.Count(int(rec.Offset-next), "offset")+" before it "+labs.Verb(int(rec.Offset-next), "has", "have")+" no record any more")
 	}
-	if n := fatesOf(g, p.TopicPartition).At(rec.Offset).Processed; n > 1 {
+	if n := l.fateOf(g, p, rec).Processed; n > 1 {
 		c.Stage += " twice"
 		label = append(label, fmt.Sprintf("processed %d times", n))
 	}
@@ -195,8 +190,8 @@ func nameOf(rec labs.StoredRecord) string {
 
 // stageOf says how far a group is with a record.
 func (l *layout) stageOf(g *engine.GroupView, p *part, rec labs.StoredRecord) string {
-	fate := fatesOf(g, p.TopicPartition).At(rec.Offset)
-	below := rec.Offset < offsetOf(g, p.TopicPartition).Committed
+	fate, at := l.fateOf(g, p, rec), offsetOf(g, p.TopicPartition)
+	below := rec.Offset < at.Committed
 	switch {
 	case rec.Control:
 		return isMarker
@@ -206,7 +201,7 @@ func (l *layout) stageOf(g *engine.GroupView, p *part, rec labs.StoredRecord) st
 		return finished
 	case fate.Processed > 0:
 		return processed
-	case fate.Delivered > 0 && below:
+	case fate.Delivered > 0 && below && (at.Position < 0 || rec.Offset < at.Position): // else it is read again
 		return missed
 	}
 	return waiting
@@ -218,21 +213,6 @@ func holds(g *engine.GroupView, tp kafka.TopicPartition, o kafka.Offset) bool {
 		return m.Alive && (slices.ContainsFunc(m.Busy, func(b engine.WorkView) bool { return b.TopicPartition == tp && b.Offset == o }) ||
 			slices.ContainsFunc(m.Queue, func(q engine.PlaceView) bool { return q.TopicPartition == tp && q.Offset == o }))
 	})
-}
-
-// uncommitted counts what a group has processed of a partition from its committed offset on, up to the position of who
-// reads it: what lies behind that, after a replay, is read again in any case.
-func uncommitted(g *engine.GroupView, p *part) (n int, last kafka.Offset) {
-	fates, at, end := fatesOf(g, p.TopicPartition), offsetOf(g, p.TopicPartition), p.Log.LogEndOffset
-	if at.Position >= 0 {
-		end = min(end, at.Position)
-	}
-	for o := max(at.Committed, p.Log.LogStartOffset); o < end; o++ {
-		if fates.At(o).Processed > 0 {
-			n, last = n+1, o
-		}
-	}
-	return n, last
 }
 
 // gaps draw what an open transaction holds up, or else what the first group has not committed.
@@ -247,8 +227,8 @@ func (l *layout) gaps(p *part) (list []view.Gap) {
 		add(p.stable, p.Log.HighWatermark, view.IsOpen, fmt.Sprintf("%d held up", held))
 		return list
 	}
-	if n, last := uncommitted(&l.View.Groups[0], p); n > 0 {
-		add(max(offsetOf(&l.View.Groups[0], p.TopicPartition).Committed, p.Log.LogStartOffset), last+1, view.ToRepeat, fmt.Sprintf("%d not committed", n))
+	if open := l.uncommitted(&l.View.Groups[0], p); len(open) > 0 {
+		add(max(offsetOf(&l.View.Groups[0], p.TopicPartition).Committed, p.Log.LogStartOffset), open[len(open)-1]+1, view.ToRepeat, fmt.Sprintf("%d not committed", len(open)))
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/command"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/labs"
 	"loglab/labs/view"
@@ -36,7 +37,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 		g := &l.View.Groups[i]
 		add(l.readGroup(g))
 		add(l.readAgain(g))
-		add(l.readGone(g))
+		list = append(list, l.readGone(g)...)
 	}
 	add(l.readStarts())
 	return list
@@ -61,12 +62,67 @@ func (l *layout) readLoss() view.Paragraph {
 	return nil
 }
 
-// whyTwice says how that comes where no producer is idempotent.
+// whyTwice says how that comes, as the journal has it, and why the leader did not notice.
 func (l *layout) whyTwice() string {
-	if slices.ContainsFunc(l.View.Producers, func(p engine.ProducerView) bool { return p.Producer.Idempotent }) {
-		return ""
+	text, doubled, plain := "", 0, 0
+	var codes []string
+	for _, e := range l.report.Duplicated {
+		byLink, code := l.secondCopy(e)
+		switch {
+		case byLink:
+			doubled++
+		case code != "" && !slices.Contains(codes, code):
+			codes = append(codes, code)
+		}
+		if i := slices.IndexFunc(l.View.Producers, func(p engine.ProducerView) bool { return p.ID == e.Producer }); i >= 0 && !l.View.Producers[i].Producer.Idempotent {
+			plain++
+		}
 	}
-	return " No answer came, so the producer sent the batch again; with enable.idempotence = false the leader cannot tell."
+	if doubled > 0 {
+		text += " The network delivered a request twice."
+	}
+	if len(codes) > 0 {
+		text += fmt.Sprintf(" The producer sent a batch again after %s.", strings.Join(codes, ", "))
+	}
+	if plain == len(l.report.Duplicated) {
+		text += " With enable.idempotence = false the leader cannot tell."
+	}
+	return text
+}
+
+// secondCopy says how a record that stands twice came into the log again: a link delivered the request of its first copy
+// once more, or its producer sent it again, after an error.
+func (l *layout) secondCopy(e engine.LedgerEntry) (byLink bool, code string) {
+	if len(e.Offsets) < 2 {
+		return false, ""
+	}
+	was, is := l.requestOf(e, e.Offsets[0]), l.requestOf(e, e.Offsets[1])
+	if is == 0 || was == is {
+		return is != 0, ""
+	}
+	for _, cause := range l.Cluster.Journal().Causes(is) {
+		if b, ok := cause.Body.(journal.BatchRetried); ok && b.TopicPartition == e.TopicPartition {
+			return false, b.Error
+		}
+	}
+	return false, ""
+}
+
+// requestOf gives the event that sent the request with which a leader wrote an offset last; 0: none is known.
+func (l *layout) requestOf(e engine.LedgerEntry, o kafka.Offset) uint64 {
+	for event := range l.Cluster.Journal().Backward() {
+		b, ok := event.Body.(journal.BatchAppended)
+		if !ok || b.TopicPartition != e.TopicPartition || o < b.BaseOffset || o > b.LastOffset {
+			continue
+		}
+		for _, cause := range l.Cluster.Journal().Causes(event.Seq) {
+			if _, sent := cause.Body.(journal.MessageSent); sent {
+				return cause.Seq
+			}
+		}
+		return 0
+	}
+	return 0
 }
 
 // readOrder tells which records stand behind later ones.
@@ -93,12 +149,25 @@ func (l *layout) readLeader(p *part) view.Paragraph {
 	switch {
 	case p.Leader == engine.NoLeader:
 		return say(name+" has no leader. ", "Nothing is written to it or read from it. In sync: %s; eligible leaders: %s.", labs.BrokerNames(p.ISR), labs.BrokerNames(p.ELR))
+	case !p.served && l.View.Brokers[p.Leader-1].Up():
+		return say(fmt.Sprintf("%s, the leader of %s, %s. ", labs.BrokerName(p.Leader), name, l.leaderIs(p)), "Nothing is written to it or read from it yet.")
 	case !p.served:
-		return say(fmt.Sprintf("%s, the leader of %s, does not run. ", labs.BrokerName(p.Leader), name), "The controller does not know yet, so nobody else leads.")
+		return say(fmt.Sprintf("%s, the leader of %s, %s. ", labs.BrokerName(p.Leader), name, l.leaderIs(p)), "The controller does not know yet, so nobody else leads.")
 	case l.View.Brokers[p.Leader-1].Paused:
 		return say(fmt.Sprintf("%s, the leader of %s, is paused. ", labs.BrokerName(p.Leader), name), "Nothing is written to it or read from it.")
 	}
 	return say(fmt.Sprintf("%s leads %s ", labs.BrokerName(p.Leader), name), "in leader epoch %d. In sync: %s. Its log ends at %d; consumers read below its high watermark, %d.", p.LeaderEpoch, labs.BrokerNames(p.ISR), p.Log.LogEndOffset, p.Log.HighWatermark)
+}
+
+// leaderIs says why the leader of a partition does not serve it.
+func (l *layout) leaderIs(p *part) string {
+	switch b := l.View.Brokers[p.Leader-1]; {
+	case !b.Up():
+		return "does not run"
+	case b.State == engine.BrokerStarting:
+		return "is starting"
+	}
+	return "has not opened its log yet"
 }
 
 // readOthers counts the other partitions whose replicas are not all in sync, or that nobody leads.
@@ -141,7 +210,23 @@ func (l *layout) readPromise(p *part) view.Paragraph {
 	case len(p.ISR) == 1:
 		return say(means, "that %s alone has the record: nobody else is in sync, and min.insync.replicas = %d allows that.", labs.BrokerNames(p.ISR), p.MinISR)
 	}
+	if silent := l.notFetching(p); len(silent) > 0 {
+		return say("A write with acks = all waits now: ", "%s %s in sync and cannot fetch. It is acknowledged when %s the record, or %s taken out of the in-sync replicas and at least min.insync.replicas = %d are left.",
+			labs.BrokerNames(silent), labs.Verb(len(silent), "is", "are"), labs.Verb(len(silent), "it has", "they have"), labs.Verb(len(silent), "is", "are"), p.MinISR)
+	}
 	return say(means, "that %s have the record, each in its page cache (acks = all).", labs.BrokerNames(p.ISR))
+}
+
+// notFetching lists the in-sync replicas that cannot fetch from the leader as things stand.
+func (l *layout) notFetching(p *part) (ids []kafka.BrokerID) {
+	leader := l.View.Brokers[p.Leader-1].Node
+	for _, id := range p.ISR {
+		b := l.View.Brokers[id-1]
+		if id != p.Leader && (!b.Up() || b.State == engine.BrokerStarting || b.Paused || l.IsCut(b.Node, leader) || l.IsCut(leader, b.Node)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // readOutlook says who would lead if the leader ended now.
@@ -154,14 +239,36 @@ func (l *layout) readOutlook(p *part) view.Paragraph {
 	text := fmt.Sprintf("%s would lead %s", labs.BrokerName(after.Leader), p.TopicPartition)
 	if after.Leader == engine.NoLeader {
 		text = fmt.Sprintf("nobody could lead %s", p.TopicPartition)
-	} else if !after.Clean {
-		text += ", without all that was committed"
+	}
+	text += " once the controller has noticed"
+	if n := p.lacks(after.Leader); n > 0 {
+		text += fmt.Sprintf(", without %s that %s committed", kafka.Count(n, "record"), labs.Verb(n, "was", "were"))
+	} else if !after.Clean && after.Leader != engine.NoLeader {
+		text += ", not in sync, but with all that is committed"
 	}
 	kill := command.Kill{Node: b.Node}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s ended now, ", b.Node), Strong: true}, {Text: text + " once the controller has noticed ("},
+		{Text: fmt.Sprintf("If %s ended now, ", b.Node), Strong: true}, {Text: text + " ("},
 		labs.TryIt(fmt.Sprintf("kill %s", b.Node), l.Address.WithCommand(kill, false)), {Text: ")."},
 	}
+}
+
+// lacks counts the records below the high watermark that a replica does not have, or has others for. What it has deleted or
+// cleaned by itself does not count.
+func (p *part) lacks(id kafka.BrokerID) (n int) {
+	at := slices.IndexFunc(p.Replicas, func(r engine.ReplicaView) bool { return r.Broker == id })
+	if at < 0 {
+		return 0
+	}
+	r := p.Replicas[at]
+	has := labs.RecordsFrom(labs.SegmentsOf(r), p.Log.LogStartOffset, int(max(r.LogEndOffset-p.Log.LogStartOffset, 0)))
+	for _, rec := range p.all[:p.indexOf(p.Log.HighWatermark)] {
+		i, found := slices.BinarySearchFunc(has, rec.Offset, func(r labs.StoredRecord, o kafka.Offset) int { return int(r.Offset - o) })
+		if rec.Offset >= r.LogEndOffset || found && (has[i].LeaderEpoch != rec.LeaderEpoch || string(has[i].Value) != string(rec.Value)) {
+			n++
+		}
+	}
+	return n
 }
 
 // readHeldUp says what an open transaction holds up in a partition.
@@ -189,7 +296,7 @@ func (l *layout) readHeldUp(p *part) view.Paragraph {
 
 // readGroup says how a group is and how far it is behind.
 func (l *layout) readGroup(g *engine.GroupView) view.Paragraph {
-	text := fmt.Sprintf("%s. Lag: %s", standing(g), kafka.Thousands(l.lagSum(g)))
+	text := fmt.Sprintf("%s. Lag: %s", standing(g), l.lagSum(g))
 	var idle, unread []string
 	for i := range g.Members {
 		if m := &g.Members[i]; m.Alive && m.State == "stable" && len(m.Assignment) == 0 {
@@ -209,57 +316,6 @@ func (l *layout) readGroup(g *engine.GroupView) view.Paragraph {
 		text += fmt.Sprintf(" Idle: %s.", few(idle))
 	}
 	return say("Group "+g.ID+": ", "%s", text)
-}
-
-// readAgain says what a crash would repeat, and what was repeated and passed over.
-func (l *layout) readAgain(g *engine.GroupView) view.Paragraph {
-	pending, left, twice, passed := 0, 0, 0, 0
-	for i := range l.parts {
-		p := &l.parts[i]
-		if n, _ := uncommitted(g, p); offsetOf(g, p.TopicPartition).Owner == "" {
-			left += n
-		} else {
-			pending += n
-		}
-		fates := fatesOf(g, p.TopicPartition)
-		for _, rec := range p.all {
-			if fates.At(rec.Offset).Processed > 1 {
-				twice++
-			}
-			if l.stageOf(g, p, rec) == missed {
-				passed++
-			}
-		}
-	}
-	var parts []string
-	add := func(n int, one, many, format string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, kafka.Count(n, "record")+" "+labs.Verb(n, one, many), labs.Verb(n, "it", "them")))
-		}
-	}
-	add(passed, "is", "are", "%s committed and never processed: who begins at the committed offset passes over %s.")
-	add(twice, "was", "were", "%[1]s processed more than once.")
-	add(left, "is", "are", "%s processed and not committed, and nobody reads there: who takes over repeats %s.")
-	add(pending, "is", "are", "%s processed and not committed: a crash before the commit arrives repeats %s.")
-	if len(parts) == 0 {
-		return nil
-	}
-	return say("In "+g.ID+": ", "%s", strings.Join(parts, " "))
-}
-
-// readGone says where a group has committed below the log's start.
-func (l *layout) readGone(g *engine.GroupView) view.Paragraph {
-	var names []string
-	for i := range l.parts {
-		p := &l.parts[i]
-		if o := offsetOf(g, p.TopicPartition); o.Committed >= 0 && o.Committed < p.Log.LogStartOffset && p.served {
-			names = append(names, fmt.Sprintf("%s (committed %d, start %d)", p.TopicPartition, o.Committed, p.Log.LogStartOffset))
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return say("What "+g.ID+" has committed is below the start of the log: ", "%s. Who begins there is out of range, and auto.offset.reset = %s decides where to go on.", few(names), l.Address.Values.Text("reset"))
 }
 
 // readStarts says where logs do not begin at 0 any more, or have gaps.
