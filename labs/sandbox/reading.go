@@ -66,8 +66,9 @@ func (l *layout) readLoss() view.Paragraph {
 func (l *layout) whyTwice() string {
 	text, doubled, plain := "", 0, 0
 	var codes []string
-	for _, e := range l.report.Duplicated {
-		byLink, code := l.secondCopy(e)
+	wrote := l.appendsOf(l.report.Duplicated)
+	for i, e := range l.report.Duplicated {
+		byLink, code := l.secondCopy(e.TopicPartition, wrote[i])
 		switch {
 		case byLink:
 			doubled++
@@ -90,39 +91,49 @@ func (l *layout) whyTwice() string {
 	return text
 }
 
-// secondCopy says how a record that stands twice came into the log again: a link delivered the request of its first copy
-// once more, or its producer sent it again, after an error.
-func (l *layout) secondCopy(e engine.LedgerEntry) (byLink bool, code string) {
-	if len(e.Offsets) < 2 {
-		return false, ""
-	}
-	was, is := l.requestOf(e, e.Offsets[0]), l.requestOf(e, e.Offsets[1])
+// secondCopy says how a record that stands twice came into the log again, with the events that wrote its first two copies:
+// a link delivered the request of the first once more, or its producer sent it again, after an error.
+func (l *layout) secondCopy(tp kafka.TopicPartition, wrote [2]uint64) (byLink bool, code string) {
+	was, is := l.requestOf(wrote[0]), l.requestOf(wrote[1])
 	if is == 0 || was == is {
 		return is != 0, ""
 	}
 	for _, cause := range l.Cluster.Journal().Causes(is) {
-		if b, ok := cause.Body.(journal.BatchRetried); ok && b.TopicPartition == e.TopicPartition {
+		if b, ok := cause.Body.(journal.BatchRetried); ok && b.TopicPartition == tp {
 			return false, b.Error
 		}
 	}
 	return false, ""
 }
 
-// requestOf gives the event that sent the request with which a leader wrote an offset last; 0: none is known.
-func (l *layout) requestOf(e engine.LedgerEntry, o kafka.Offset) uint64 {
-	for event := range l.Cluster.Journal().Backward() {
-		b, ok := event.Body.(journal.BatchAppended)
-		if !ok || b.TopicPartition != e.TopicPartition || o < b.BaseOffset || o > b.LastOffset {
-			continue
+// requestOf gives the event that sent the request which led to an event; 0: there is none.
+func (l *layout) requestOf(seq uint64) uint64 {
+	for _, cause := range l.Cluster.Journal().Causes(seq) {
+		if _, sent := cause.Body.(journal.MessageSent); sent {
+			return cause.Seq
 		}
-		for _, cause := range l.Cluster.Journal().Causes(event.Seq) {
-			if _, sent := cause.Body.(journal.MessageSent); sent {
-				return cause.Seq
-			}
-		}
-		return 0
 	}
 	return 0
+}
+
+// appendsOf gives, for each record that stands more than once, the events with which a leader wrote its first two copies;
+// 0: none is known.
+func (l *layout) appendsOf(list []engine.LedgerEntry) [][2]uint64 {
+	wrote := make([][2]uint64, len(list))
+	for event := range l.Cluster.Journal().All() {
+		b, ok := event.Body.(journal.BatchAppended)
+		if !ok || b.TopicPartition.Topic != topic {
+			continue
+		}
+		for i, e := range list {
+			for j, o := range e.Offsets[:min(2, len(e.Offsets))] {
+				if b.TopicPartition == e.TopicPartition && b.BaseOffset <= o && o <= b.LastOffset {
+					wrote[i][j] = event.Seq
+				}
+			}
+		}
+	}
+	return wrote
 }
 
 // readOrder tells which records stand behind later ones.
