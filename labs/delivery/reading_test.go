@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"strings"
 	"testing"
 
 	"loglab/labs/labtest"
@@ -103,15 +102,6 @@ func TestReading(t *testing.T) {
 	} {
 		_, p := frame(t, "v=1&"+tc.query)
 		got := labtest.Reading(p)
-		for _, words := range tc.says {
-			if !strings.Contains(got, words) {
-				t.Errorf("%s: the reading lacks %q:\n%s", tc.query, words, got)
-			}
-		}
-		for _, words := range tc.not {
-			if strings.Contains(got, words) {
-				t.Errorf("%s: the reading has %q:\n%s", tc.query, words, got)
-			}
-		}
+		labtest.CheckText(t, tc.query, got, tc.says, tc.not)
 	}
 }

@@ -31,6 +31,21 @@ func Text(p view.Paragraph) string {
 	return b.String()
 }
 
+// CheckText fails where a run's text lacks any of some words, or has any of others.
+func CheckText(t testing.TB, query, text string, says, lacks []string) {
+	t.Helper()
+	for _, words := range says {
+		if !strings.Contains(text, words) {
+			t.Errorf("%s: the page lacks %q:\n%s", query, words, text)
+		}
+	}
+	for _, words := range lacks {
+		if strings.Contains(text, words) {
+			t.Errorf("%s: the page says %q:\n%s", query, words, text)
+		}
+	}
+}
+
 // Reading gives the reading of a page as one text, a line for a paragraph.
 func Reading(p *view.Page) string {
 	var b strings.Builder

@@ -60,16 +60,7 @@ func check(t *testing.T, truths []truth) {
 	for _, run := range truths {
 		_, p := frame(t, run.query)
 		got := wordsOf(p)
-		for _, words := range run.says {
-			if !strings.Contains(got, words) {
-				t.Errorf("%s: the page lacks %q:\n%s", run.query, words, got)
-			}
-		}
-		for _, words := range run.lacks {
-			if strings.Contains(got, words) {
-				t.Errorf("%s: the page says %q:\n%s", run.query, words, got)
-			}
-		}
+		labtest.CheckText(t, run.query, got, run.says, run.lacks)
 	}
 }
 

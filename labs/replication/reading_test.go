@@ -80,16 +80,7 @@ func TestReadingIsTrue(t *testing.T) {
 	} {
 		_, p := frame(t, query)
 		text := labtest.Reading(p)
-		for _, says := range want.says {
-			if !strings.Contains(text, says) {
-				t.Errorf("%s: the reading does not say %q:\n%s", query, says, text)
-			}
-		}
-		for _, not := range want.not {
-			if strings.Contains(text, not) {
-				t.Errorf("%s: the reading says %q:\n%s", query, not, text)
-			}
-		}
+		labtest.CheckText(t, query, text, want.says, want.not)
 	}
 }
 

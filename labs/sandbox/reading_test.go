@@ -51,22 +51,7 @@ func TestReading(t *testing.T) {
 		{reused + "t=70", []string{"1 acknowledged record is lost"}, []string{"more than once"}},
 	} {
 		_, p := frame(t, tc.query)
-		check(t, tc.query, labtest.Reading(p), tc.says, tc.not)
-	}
-}
-
-// check looks for words in a text.
-func check(t *testing.T, query, text string, says, not []string) {
-	t.Helper()
-	for _, words := range says {
-		if !strings.Contains(text, words) {
-			t.Errorf("%s: lacks %q:\n%s", query, words, text)
-		}
-	}
-	for _, words := range not {
-		if strings.Contains(text, words) {
-			t.Errorf("%s: has %q:\n%s", query, words, text)
-		}
+		labtest.CheckText(t, tc.query, labtest.Reading(p), tc.says, tc.not)
 	}
 }
 
@@ -82,7 +67,7 @@ func TestOutlookUnclean(t *testing.T) {
 		if fork.parts[0].Leader != 2 {
 			t.Fatalf("%s: b%d leads", fork.Address, fork.parts[0].Leader)
 		}
-		check(t, l.Address.String(), labtest.Reading(p), []string{"If b1 ended now, b2 would lead orders-0 once the controller has noticed", says}, nil)
+		labtest.CheckText(t, l.Address.String(), labtest.Reading(p), []string{"If b1 ended now, b2 would lead orders-0 once the controller has noticed", says}, nil)
 	}
 }
 
@@ -91,7 +76,7 @@ func TestPromise(t *testing.T) {
 	for minISR, want := range map[string]string{"1": "2", "2": "1"} {
 		query := single + "min-isr=" + minISR + "&do=5:produce+p0+a&do=12:kill+b2&do=12:kill+b3&do=14:produce+p0+b&"
 		_, p := frame(t, query+"t=20")
-		check(t, query, labtest.Reading(p), []string{"waits now", "at least min.insync.replicas = " + minISR + " are left"}, nil)
+		labtest.CheckText(t, query, labtest.Reading(p), []string{"waits now", "at least min.insync.replicas = " + minISR + " are left"}, nil)
 		_, after := frame(t, query+"do=20:wait+12s&t=24")
 		if was, is := number(p, "Acknowledged"), number(after, "Acknowledged"); was != "1" || is != want {
 			t.Errorf("%s: acknowledged %s, then %s, want 1, then %s", query, was, is, want)
@@ -106,7 +91,7 @@ func TestLacks(t *testing.T) {
 	if follower.Bytes >= leader.Bytes {
 		t.Fatalf("%d bytes of b2, %d of b1", follower.Bytes, leader.Bytes)
 	}
-	check(t, l.Address.String(), labtest.Reading(p), []string{"If b1 ended now, b2 would lead orders-0 once the controller has noticed ("}, nil)
+	labtest.CheckText(t, l.Address.String(), labtest.Reading(p), []string{"If b1 ended now, b2 would lead orders-0 once the controller has noticed ("}, nil)
 }
 
 // What a crash is said to repeat is what it repeats.
@@ -132,7 +117,7 @@ func TestReusedOffset(t *testing.T) {
 		{reused + "t=70&at=record:orders-0:0", []string{"7 b1 written by the leader", "11 billing-1 processed for group billing."}, nil},
 	} {
 		l, p := frame(t, tc.query)
-		check(t, l.Address.String(), inspected(p.Inspector), tc.says, tc.not)
+		labtest.CheckText(t, l.Address.String(), inspected(p.Inspector), tc.says, tc.not)
 	}
 	// The engine counts by offset, and so both records together.
 	l, _ := frame(t, reused+"t=70")
@@ -179,7 +164,7 @@ func TestWaits(t *testing.T) {
 		{single + "do=5:produce+p0+a&t=7&at=node:b1", []string{"Owes: 1 answer"}, nil},
 	} {
 		_, p := frame(t, tc.query)
-		check(t, tc.query, inspected(p.Inspector), tc.says, tc.not)
+		labtest.CheckText(t, tc.query, inspected(p.Inspector), tc.says, tc.not)
 	}
 }
 
@@ -202,7 +187,7 @@ func TestVisible(t *testing.T) {
 func TestLag(t *testing.T) {
 	const query = "brokers=3&rf=1&partitions=3&every=200&work=10&do=41:kill+b3&t=44&at=partition:orders-2"
 	_, p := frame(t, query)
-	check(t, query, inspected(p.Inspector), []string{"cannot be read"}, []string{"-6"})
+	labtest.CheckText(t, query, inspected(p.Inspector), []string{"cannot be read"}, []string{"-6"})
 	if s := p.Picture.Strips[2]; s.Lag != "cannot be read" {
 		t.Errorf("%s: lag %q", s.Name, s.Lag)
 	}

@@ -91,16 +91,7 @@ func TestWhatIsSaidHolds(t *testing.T) {
 		if p.Inspector != nil {
 			text += "\n" + factsText(p)
 		}
-		for _, says := range c.says {
-			if !strings.Contains(text, says) {
-				t.Errorf("%s: it is not said that %q, but:\n%s", c.query, says, text)
-			}
-		}
-		for _, not := range c.nots {
-			if strings.Contains(text, not) {
-				t.Errorf("%s: it is said that %q:\n%s", c.query, not, text)
-			}
-		}
+		labtest.CheckText(t, c.query, text, c.says, c.nots)
 	}
 }
 
