@@ -316,7 +316,7 @@ func TestAKeyIsAContract(t *testing.T) {
 		t.Errorf("%d of 24 orders are scattered", scattered)
 	}
 	_, p = run(t, "A key that is too coarse")
-	wants(t, p, "24 orders share 3 keys, so only 3 of 4 partitions get records.", "The hottest key is eu: 75 of 120 records, 63 %, all of them in orders-2.")
+	wants(t, p, "24 orders share 3 keys, so only 3 of 4 partitions get records.", "The hottest key is eu: 75 of 120 records, 63 %, all of them for orders-2.")
 	_, p = run(t, "One hot key")
 	wants(t, p, "The hottest key is order-1: ", "the group gets through at most 2.0 times what one consumer does.")
 }

@@ -21,7 +21,7 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 		in.AddFact("Assignment", "%s.", m.Rule)
 		table := view.Table{ID: "assignment", Caption: "What it reads", Head: []string{"Partition", "Position", "Read", "To read"}}
 		for _, a := range m.Assignment {
-			table.Rows = append(table.Rows, inspect.Cells(a.TopicPartition.String(), fmt.Sprint(a.Position), fmt.Sprint(a.Read), fmt.Sprint(a.Lag)))
+			table.Rows = append(table.Rows, inspect.Cells(a.TopicPartition.String(), positionText(a.Position), fmt.Sprint(a.Read), fmt.Sprint(a.Lag)))
 		}
 		if len(m.Assignment) == 0 {
 			table.More = "Nothing: it is idle."
@@ -39,8 +39,10 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 	for _, b := range f.View.Brokers {
 		if b.Node == node {
 			found, state = true, standing(b.Up(), b.Paused)
-			in.AddFact("Leads", "%s", kafka.Count(len(f.View.Partitions), "partition"))
-			in.AddFact("Waiting fetches", "%d", b.Parked)
+			if b.Up() {
+				in.AddFact("Leads", "%s", kafka.Count(ledBy(f, b.ID), "partition"))
+				in.AddFact("Waiting fetches", "%d", b.Parked)
+			}
 		}
 	}
 	switch {
@@ -50,4 +52,22 @@ func inspectNode(f labs.Frame, in *view.Inspector, node kafka.NodeID) bool {
 		inspectFrame(f).Waits(in, node, state == paused)
 	}
 	return found
+}
+
+// ledBy counts the partitions that a broker leads.
+func ledBy(f labs.Frame, id kafka.BrokerID) (n int) {
+	for _, p := range f.View.Partitions {
+		if p.Leader == id {
+			n++
+		}
+	}
+	return n
+}
+
+// positionText writes a position; there is none before a reader has asked for one.
+func positionText(at kafka.Offset) string {
+	if at < 0 {
+		return "none yet"
+	}
+	return fmt.Sprint(at)
 }

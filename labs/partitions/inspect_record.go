@@ -161,12 +161,13 @@ func (l *layout) elsewhere(by sender, key []byte, stands kafka.Partition) view.T
 
 // handedIn finds the event with which a record was handed to its producer. A partition's records are
 // appended in the order in which they were put into its batches, so the event is found by counting; nil
-// where a batch was refused or several producers write.
+// where several producers write, and where a batch can be missing or stand in the log twice.
 func handedIn(f labs.Frame, tp kafka.TopicPartition, r record.Record) *journal.Event {
 	if len(f.View.Producers) != 1 {
 		return nil
 	}
-	j, next := f.Cluster.Journal(), kafka.Offset(0)
+	j, next, begun := f.Cluster.Journal(), kafka.Offset(0), 0
+	delivered := map[uint64]bool{}
 	var found *journal.Event
 	for e := range j.All() {
 		switch b := e.Body.(type) {
@@ -182,6 +183,24 @@ func handedIn(f labs.Frame, tp kafka.TopicPartition, r record.Record) *journal.E
 			if b.TopicPartition == tp {
 				return nil
 			}
+		case journal.BatchRetried:
+			if b.TopicPartition == tp {
+				return nil
+			}
+		case journal.ProduceFailed, journal.BatchExpired, journal.ProducerMemoryLost:
+			return nil
+		case journal.BatchAppended:
+			if b.TopicPartition == tp && b.BaseOffset == 0 {
+				begun++
+			}
+			if begun > 1 {
+				return nil
+			}
+		case journal.MessageDelivered:
+			if b.API == "Produce" && !b.Response && delivered[b.Message] {
+				return nil
+			}
+			delivered[b.Message] = true
 		}
 	}
 	return found

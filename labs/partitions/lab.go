@@ -92,8 +92,8 @@ func producerSettings() []labs.Setting {
 
 // spec says what runs.
 //
-// Simplified: producers run with enable.idempotence = false, so that each message is one of records. No request
-// is lost here, so that nothing is sent twice all the same.
+// Simplified: producers run with enable.idempotence = false, so that each message is one of records. Where
+// a command loses or doubles a message, a batch can stand in the log twice and behind later ones.
 func spec(v labs.Values) (*engine.Spec, error) {
 	_, batchSize := sizes(v)
 	s := &engine.Spec{

@@ -27,19 +27,22 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
-	senders  []sender // p0, and p1 where there are two
-	baseline int
-	placed   []placedKey       // the different keys of the workload, in the order they are sent first
-	short    map[string]string // key → its name in a cell; only looked up
-	places   map[string]int    // key → its index in placed; only looked up
-	readers  []*reader         // by partition; nil: nobody reads it
-	news     []news            // by partition
-	late     map[place]string  // what a record's part in an event that was seen late is; only looked up
-	lateKeys map[string]bool   // keys whose entities have late events; only looked up
-	first    int               // the first partition drawn
-	strips   int               // drawn at most
-	columns  int               // places of a strip
-	keys     int               // in the table
+	senders   []sender // p0, and p1 where there are two
+	baseline  int
+	placed    []placedKey       // the different keys of the workload, in the order they are sent first
+	short     map[string]string // key → its name in a cell; only looked up
+	places    map[string]int    // key → its index in placed; only looked up
+	readers   []*reader         // by partition; nil: nobody reads it
+	news      []news            // by partition
+	past      []past            // by partition
+	dropped   int               // records that were in a producer’s memory, without an acknowledgement, when its process ended
+	rewritten bool              // a producer sent a batch again, or a link doubled a request of one: it can stand in the log twice, behind later ones
+	late      map[place]string  // what a record's part in an event that was seen late is; only looked up
+	lateKeys  map[string]bool   // keys whose entities have late events; only looked up
+	first     int               // the first partition drawn
+	strips    int               // drawn at most
+	columns   int               // places of a strip
+	keys      int               // in the table
 }
 
 // place is where a record stands.
@@ -90,6 +93,7 @@ func newLayout(f labs.Frame) *layout {
 		}
 	}
 	l.findNews()
+	l.findPast()
 	l.findLate()
 	if at := f.Address.Shown().Partition; at.Topic == topic && int(at.Partition) < l.partitions() {
 		l.first = int(at.Partition) - int(at.Partition)%l.strips

@@ -82,6 +82,7 @@ func (l *layout) overtaken() (text string, ok bool) {
 		written   kafka.Timestamp // of its first record
 	}
 	var before sight
+	seen := make([]bool, l.partitions()) // a reader that begins again reads its first record a second time
 	j := l.Cluster.Journal()
 	const most = 2000 // events; later ones would not make a better example
 	for e := range j.All() {
@@ -89,9 +90,10 @@ func (l *layout) overtaken() (text string, ok bool) {
 			break
 		}
 		r, is := e.Body.(journal.RecordsRead)
-		if !is || r.From != 0 || r.Records == 0 {
+		if !is || r.From != 0 || r.Records == 0 || seen[r.TopicPartition.Partition] || l.past[r.TopicPartition.Partition].begun > 1 {
 			continue
 		}
+		seen[r.TopicPartition.Partition] = true
 		p := l.View.Partitions[r.TopicPartition.Partition]
 		first := labs.RecordsFrom(p.Log.Segments, 0, 1)
 		if len(first) == 0 {
@@ -117,7 +119,7 @@ func (l *layout) readLate() view.Paragraph {
 	p := view.Paragraph{{Text: l.lateSentence() + " ", Strong: true}}
 	text := "In each pair the two lie in different partitions, and each partition is read at its own pace; no event was overtaken within a partition. "
 	if d.InPlace > 0 {
-		text = fmt.Sprintf("%s of them %s overtaken within one partition: so %s were written. ", kafka.Thousands(d.InPlace), labs.Verb(d.InPlace, "was", "were"), labs.Verb(d.InPlace, "the two", "they"))
+		text = fmt.Sprintf("%s of them %s overtaken within one partition: %s. ", kafka.Thousands(d.InPlace), labs.Verb(d.InPlace, "was", "were"), l.whyInPlace())
 	}
 	p = append(p, view.Span{Text: text + l.stayedSentence()})
 	if !d.CheckVersions {
@@ -125,6 +127,26 @@ func (l *layout) readLate() view.Paragraph {
 			labs.TryIt("a destination that checks versions", l.Address.WithValue("destination", "versions")), view.Span{Text: ". "})
 	}
 	return p
+}
+
+// whyInPlace says how events can have been overtaken within their partition: they were written so, or a reader began again
+// at records that the group had read.
+func (l *layout) whyInPlace() string {
+	d := l.View.Destination
+	written := "so " + labs.Verb(d.InPlace, "the two", "they") + " were written"
+	if !l.readAgain() {
+		return written
+	}
+	again := "a reader began again at records that had been read"
+	for _, late := range d.FirstLate {
+		if late.Newer.At == late.Event.At && late.Newer.Offset < late.Event.Offset {
+			return written + ", or " + again
+		}
+	}
+	if l.rewritten || len(l.senders) > 1 {
+		return again + ", or " + written
+	}
+	return again
 }
 
 // growing says whether a CreatePartitions request or its answer is on its way.
@@ -167,18 +189,28 @@ func (l *layout) readGrowth() view.Paragraph {
 		return nil // there is no order that could be kept
 	}
 	p := l.senders[0]
+	if !p.Alive || p.Paused || !l.reaches(p.ID) {
+		return nil // a step would not do what is said
+	}
 	grown := l.partitions() > l.Address.Values.Int("partitions")
 	try := func(text, what string, cmd command.Command) view.Paragraph {
 		return view.Paragraph{{Text: text + ": "}, labs.TryIt(what, l.Address.WithCommand(cmd, false)), {Text: "."}}
 	}
-	unread := l.View.Groups[0].Lag + int64(p.Produced-p.Acknowledged-p.Failed)
+	unread, unsettled := l.View.Groups[0].Lag, l.unsettled(p)
 	switch {
 	case p.Sending && grown:
 		return nil
 	case p.Sending:
 		return try("Partitions can be added without losing order: first stop the application that sends", "stop sending", command.StopSending{Producer: p.ID})
+	case unsettled > 0:
+		return view.Paragraph{{Text: fmt.Sprintf("No new event comes, and of %s %s does not know yet that %s written: step on until it does, then until all are read.",
+			kafka.Count(unsettled, "record"), p.ID, labs.Verb(unsettled, "it is", "they are"))}}
 	case unread > 0:
-		return view.Paragraph{{Text: fmt.Sprintf("Nothing is sent, and %s still to be read: step on until none is, then add partitions.", kafka.Count(int(unread), "record")+labs.Verb(int(unread), " is", " are"))}}
+		still := fmt.Sprintf("Nothing is sent, and %s still to be read", kafka.Count(int(unread), "record")+labs.Verb(int(unread), " is", " are"))
+		if stuck := l.stuck(); len(stuck) > 0 {
+			return view.Paragraph{{Text: fmt.Sprintf("%s; %s cannot read now.", still, memberNames(stuck))}}
+		}
+		return view.Paragraph{{Text: still + ": step on until none is, then add partitions."}}
 	case l.growing():
 		return view.Paragraph{{Text: "The request for more partitions is on its way."}}
 	case !grown:
@@ -188,4 +220,18 @@ func (l *layout) readGrowth() view.Paragraph {
 			p.ID, kafka.Count(p.Known, "partition"), l.untilRefresh(p.Refresh))}}
 	}
 	return try(fmt.Sprintf("Every producer knows of all %d partitions: the application can send again", l.partitions()), "start sending", command.StartSending{Producer: p.ID})
+}
+
+// unsettled counts the records of a producer that are to be sent or answered yet.
+func (l *layout) unsettled(p sender) int { return p.Produced - p.Acknowledged - p.Failed - l.dropped }
+
+// stuck lists the consumers that have something to read and do not run, stand still or cannot reach the broker.
+func (l *layout) stuck() (list []engine.MemberView) {
+	for _, m := range l.View.Groups[0].Members {
+		behind := slices.ContainsFunc(m.Assignment, func(a engine.PositionView) bool { return a.Lag > 0 })
+		if behind && (!m.Alive || m.Paused || !l.reaches(kafka.NodeID(m.ID))) {
+			list = append(list, m)
+		}
+	}
+	return list
 }

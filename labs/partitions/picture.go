@@ -91,7 +91,7 @@ func (l *layout) strip(i int) view.Strip {
 	if !l.served(p) {
 		s.Owner = fmt.Sprintf("b%d is down: on its disk", p.Replicas[0].Broker)
 	} else if r != nil {
-		s.Owner, s.Lag = "read by "+string(r.member.ID), kafka.Thousands(r.lag)+" to read"
+		s.Owner, s.Lag = l.ownerText(r), kafka.Thousands(r.lag)+" to read"
 		s.Moved = l.whyLink("lag-"+name, s.Lag, l.news[i].lag)
 	}
 	if len(p.Log.Segments) == 0 {
@@ -104,6 +104,23 @@ func (l *layout) strip(i int) view.Strip {
 	s.Flags = flags(first, start, end, l.columns, r)
 	labs.Shift(l.Address, &s, p.TopicPartition, start, first+kafka.Offset(len(s.Cells)), end)
 	return s
+}
+
+// ownerText says who reads a partition, or why its consumer does not.
+func (l *layout) ownerText(r *reader) string {
+	switch m := r.member; {
+	case !m.Alive:
+		return string(m.ID) + " does not run"
+	case m.Paused:
+		return string(m.ID) + " stands still"
+	case l.View.Brokers[0].Paused:
+		return string(l.View.Brokers[0].Node) + " stands still"
+	case !l.serves():
+		return string(l.View.Brokers[0].Node) + " does not lead it"
+	case !l.reaches(kafka.NodeID(m.ID)):
+		return string(m.ID) + " is cut off"
+	}
+	return "read by " + string(r.member.ID)
 }
 
 // served says whether the broker of a partition runs, so that it can be read and written.
@@ -165,7 +182,7 @@ func (l *layout) cell(i int, rec labs.StoredRecord, selected kafka.Offset) view.
 	tp, r := l.View.Partitions[i].TopicPartition, l.readers[i]
 	c := view.Cell{
 		ID: fmt.Sprintf("r-%d-%d", i, rec.Offset), Offset: fmt.Sprint(rec.Offset), At: logTarget(labs.RecordTarget, tp, rec.Offset).String(),
-		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= r.position,
+		New: rec.Offset >= l.news[i].from, Waiting: r == nil || rec.Offset >= l.past[i].read,
 		BatchStart: rec.BatchStart, SegmentStart: rec.SegmentStart, Selected: rec.Offset == selected,
 	}
 	words := []string{fmt.Sprintf("offset %d", rec.Offset)}

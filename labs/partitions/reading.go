@@ -2,6 +2,8 @@ package partitions
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -28,24 +30,34 @@ func (l *layout) reading() []view.Paragraph {
 
 // readParallelism tells who works, who is idle and why.
 func (l *layout) readParallelism() view.Paragraph {
-	var working, idle, paused, gone []engine.MemberView
+	var working, idle, paused, gone, apart, over []engine.MemberView
+	b := l.View.Brokers[0]
+	serves := l.serves()
 	for _, m := range l.View.Groups[0].Members {
 		switch {
+		case !m.Alive && len(m.Assignment) == 0:
+			over = append(over, m)
 		case !m.Alive:
 			gone = append(gone, m)
 		case len(m.Assignment) == 0:
 			idle = append(idle, m)
 		case m.Paused:
 			paused = append(paused, m)
+		case serves && !l.reaches(kafka.NodeID(m.ID)):
+			apart = append(apart, m)
 		default:
 			working = append(working, m)
 		}
 	}
-	total := len(working) + len(idle) + len(paused) + len(gone)
+	total := len(l.View.Groups[0].Members)
 	if total == 0 {
 		return view.Paragraph{{Text: "No consumer reads. ", Strong: true}, {Text: "Records are written all the same and stay in the log: reading is not what removes them."}}
 	}
-	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), labs.Verb(len(working), "works", "work")), Strong: true}}
+	does := labs.Verb(len(working), "works", "work")
+	if !serves {
+		does = labs.Verb(len(working), "waits", "wait") + " for " + string(b.Node)
+	}
+	p := view.Paragraph{{Text: fmt.Sprintf("%d of %s %s. ", len(working), kafka.Count(total, "consumer"), does), Strong: true}}
 	if len(idle) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf("%s %s idle: %s. ", kafka.Count(len(idle), "consumer"), labs.Verb(len(idle), "is", "are"), memberNames(idle)), Strong: true})
 		if l.View.Groups[0].Divided == l.partitions() {
@@ -66,8 +78,19 @@ func (l *layout) readParallelism() view.Paragraph {
 	if len(gone) > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s not run: nobody else reads what %s assigned.", memberNames(gone), labs.Verb(len(gone), "does", "do"), labs.Verb(len(gone), "it is", "they are")), Strong: true})
 	}
-	if b := l.View.Brokers[0]; !b.Up() {
+	if len(over) > 0 {
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s %s not run.", memberNames(over), labs.Verb(len(over), "does", "do")), Strong: true})
+	}
+	if len(apart) > 0 {
+		p = append(p, view.Span{Text: fmt.Sprintf(" Nothing passes between %s and %s: nobody else reads what %s assigned.", memberNames(apart), b.Node, labs.Verb(len(apart), "it is", "they are")), Strong: true})
+	}
+	switch {
+	case b.Paused:
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s stands still: nothing is written or read until it goes on.", b.Node), Strong: true})
+	case !b.Up():
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s does not run: nothing can be written or read.", b.Node), Strong: true})
+	case !serves:
+		p = append(p, view.Span{Text: fmt.Sprintf(" %s runs and does not lead the partitions: nothing can be written or read.", b.Node), Strong: true})
 	}
 	return p
 }
@@ -81,12 +104,32 @@ func (l *layout) undivided() view.Paragraph {
 	first := g.Members[0]
 	why := fmt.Sprintf("%s learns of the others at its next Metadata request, %s", first.ID, l.untilRefresh(first.Refresh))
 	switch {
-	case g.Waiting:
+	case !first.Alive:
+		why = fmt.Sprintf("%s, which would learn of the others, does not run", first.ID)
+	case g.Waiting && l.pausedMembers():
 		why = "to divide the others too it waits for the member that stands still"
 	case first.Paused:
 		why = fmt.Sprintf("%s, which would learn of the others, stands still", first.ID)
+	case g.Waiting:
+		why = "it divides the others next"
+	case !l.reaches(kafka.NodeID(first.ID)):
+		why = fmt.Sprintf("%s, which would learn of the others, cannot ask %s", first.ID, l.View.Brokers[0].Node)
+	case l.asks(kafka.NodeID(first.ID)):
+		why = fmt.Sprintf("%s learns of the others by the Metadata request that it has sent", first.ID)
 	}
 	return view.Paragraph{{Text: fmt.Sprintf(" The group still shares %s of %d: %s.", kafka.Count(g.Divided, "partition"), l.partitions(), why), Strong: true}}
+}
+
+// pausedMembers says whether some member stands still.
+func (l *layout) pausedMembers() bool {
+	return slices.ContainsFunc(l.View.Groups[0].Members, func(m engine.MemberView) bool { return m.Paused })
+}
+
+// asks says whether a Metadata request of a client, or its answer, is on its way.
+func (l *layout) asks(client kafka.NodeID) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		return m.API == "Metadata" && (m.From == client || m.To == client)
+	})
 }
 
 // untilRefresh says in how long a client asks for metadata again, and which setting makes it do so.
@@ -98,8 +141,16 @@ func (l *layout) untilRefresh(due kafka.Millis) string {
 func (l *layout) staleSenders() (text string) {
 	for _, s := range l.senders {
 		if s.Known < l.partitions() {
-			text += fmt.Sprintf("%s knows %s of %d and divides its keys among those; it asks for metadata again %s. ",
-				s.ID, kafka.Count(s.Known, "partition"), l.partitions(), l.untilRefresh(s.Refresh))
+			next := "it asks for metadata again " + l.untilRefresh(s.Refresh)
+			switch {
+			case s.Paused:
+				next = "it stands still"
+			case l.asks(s.ID):
+				next = "it has sent a Metadata request"
+			case !l.reaches(s.ID):
+				next = fmt.Sprintf("%s does not answer it", l.View.Brokers[0].Node)
+			}
+			text += fmt.Sprintf("%s knows %s of %d and divides its keys among those; %s. ", s.ID, kafka.Count(s.Known, "partition"), l.partitions(), next)
 		}
 	}
 	return text
@@ -152,27 +203,25 @@ func (l *layout) readProgress() view.Paragraph {
 	if len(l.View.Producers) > 1 {
 		who, knows = "the producers have", "they know"
 	}
+	that := " that they are."
+	if acknowledged > int(written) { // some of these are lost
+		knows, that = strings.TrimSuffix(who, " "+labs.Verb(len(l.View.Producers), "has", "have"))+" "+labs.Verb(len(l.View.Producers), "was told", "were told"), " that they were."
+	}
 	p := view.Paragraph{
 		text(fmt.Sprintf("At tick %d %s been given ", l.Address.T, who)), number(int64(produced), "record", newest.handed), text("; "),
 		number(written, "", newest.written), text(" " + labs.Verb(int(written), "is", "are") + " in the log, and " + knows + " of "),
-		number(int64(acknowledged), "", newest.acknowledged), text(" that they are."),
+		number(int64(acknowledged), "", newest.acknowledged), text(that),
+	}
+	switch {
+	case written > int64(produced):
+		p = append(p, text(" Some stand there more than once."))
+	case written > 0 && l.rewritten:
+		p = append(p, text(" Some can stand there more than once."))
 	}
 	if len(l.View.Groups[0].Members) > 0 {
-		p = append(p, text(" The group has read "), number(written-l.unread(), "", newest.read), text(" of them."))
+		p = append(p, text(" The group has read "), number(l.read(), "", newest.read), text(" of them."))
 	}
 	return p
-}
-
-// unread counts the records that no reader has yet.
-func (l *layout) unread() (n int64) {
-	for i, p := range l.View.Partitions {
-		if r := l.readers[i]; r != nil {
-			n += int64(p.Log.LogEndOffset - max(r.position, p.Log.LogStartOffset))
-		} else {
-			n += records(p)
-		}
-	}
-	return n
 }
 
 // newest holds the Seq of the last event of each kind in the tick shown; 0: none.
@@ -212,7 +261,7 @@ func (l *layout) readPause() view.Paragraph {
 		for _, a := range m.Assignment {
 			owned += keys[a.Partition]
 		}
-		if len(m.Assignment) > 0 && !m.Paused && owned > most {
+		if len(m.Assignment) > 0 && m.Alive && !m.Paused && l.reaches(kafka.NodeID(m.ID)) && owned > most {
 			busiest, most = m, owned
 		}
 	}
@@ -224,8 +273,12 @@ func (l *layout) readPause() view.Paragraph {
 	if len(l.placed) > 0 {
 		what += " with " + kafka.Count(most, "key")
 	}
+	others := fmt.Sprintf("Kafka would give %s to others after session.timeout.ms = 45,000 ms; here its place in the group is fixed", labs.Verb(len(busiest.Assignment), "it", "them"))
+	if len(l.View.Groups[0].Members) == 1 {
+		others = "No other consumer is there to take " + labs.Verb(len(busiest.Assignment), "it", "them")
+	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("If %s stood still now, its %s would wait. Kafka would give %s to others after session.timeout.ms = 45,000 ms; here its place in the group is fixed: ", busiest.ID, what, labs.Verb(len(busiest.Assignment), "it", "them"))},
+		{Text: fmt.Sprintf("If %s stood still now, its %s would wait. %s: ", busiest.ID, what, others)},
 		labs.TryIt("pause "+string(busiest.ID), pause), {Text: "."},
 	}
 }

@@ -15,6 +15,9 @@ import (
 func (l *layout) readSpread() view.Paragraph {
 	total := l.records()
 	if total == 0 {
+		if l.written() {
+			return view.Paragraph{{Text: "No record is in the log any more."}}
+		}
 		return view.Paragraph{{Text: "No record is in the log yet."}}
 	}
 	most := l.View.Partitions[0]
@@ -99,8 +102,12 @@ func (l *layout) readHottest() view.Paragraph {
 	if s.HottestRecords < few || s.HottestRecords*len(l.placed)*2 < 3*s.Records {
 		return nil
 	}
+	all := "all of them for %s-%d"
+	if len(l.senders) > 1 || l.partitions() > l.Address.Values.Int("partitions") { // a key can have gone to several partitions
+		all = "for %s-%d alone"
+	}
 	return view.Paragraph{
-		{Text: fmt.Sprintf("The hottest key is %s: %s of %s records, %s, all of them in %s-%d. ", keyName(s.HottestKey), kafka.Thousands(s.HottestRecords), kafka.Thousands(s.Records),
+		{Text: fmt.Sprintf("The hottest key is %s: %s of %s records, %s, "+all+". ", keyName(s.HottestKey), kafka.Thousands(s.HottestRecords), kafka.Thousands(s.Records),
 			percent(int64(s.HottestRecords), int64(s.Records)), topic, s.HottestPartition), Strong: true},
 		{Text: fmt.Sprintf("One consumer reads all of these: with any number of partitions and consumers the group gets through at most %s times what one consumer does.", tenths(int64(s.Records), int64(s.HottestRecords)))},
 	}
@@ -112,10 +119,17 @@ func (l *layout) readClients() view.Paragraph {
 		return nil
 	}
 	p := view.Paragraph{{Text: l.splitSentence() + " ", Strong: true}}
+	sends := [2]string{"sends", ""}
+	if !l.senders[0].Alive {
+		sends = [2]string{"would send", ""}
+	}
+	if !l.senders[1].Alive {
+		sends[1] = "would send it "
+	}
 	for _, k := range l.placed {
 		if k.split && k.keyed {
-			return append(p, view.Span{Text: fmt.Sprintf("p0 (%s) sends %s to %s-%d, p1 (%s) to %s: its events are in no common order, and a reader that joins by key finds half of them elsewhere.",
-				l.senders[0].rule.Name, keyName(k.key), topic, k.now, l.senders[1].rule.Name, l.secondPlace(k))})
+			return append(p, view.Span{Text: fmt.Sprintf("p0 (%s) %s %s to %s-%d, p1 (%s) %sto %s: its events are in no common order, and a reader that joins by key finds some of them elsewhere.",
+				l.senders[0].rule.Name, sends[0], keyName(k.key), topic, k.now, l.senders[1].rule.Name, sends[1], l.secondPlace(k))})
 		}
 	}
 	return append(p, view.Span{Text: fmt.Sprintf("To %s and %s every key has the same partition.", l.senders[0].rule.Name, l.senders[1].rule.Name)})
