@@ -143,6 +143,13 @@ func (s *seat) forget(id kafka.MemberID) {
 	s.ghosts = slices.DeleteFunc(s.ghosts, func(g kafka.MemberID) bool { return g == id })
 }
 
+// The states of a broker in which its process runs.
+const (
+	isStarting     = "starting"
+	isRunning      = "running"
+	isShuttingDown = "shutting down"
+)
+
 // noCoordinator is the state of a group that no broker coordinates.
 const noCoordinator group.State = ""
 

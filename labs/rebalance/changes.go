@@ -153,6 +153,7 @@ type cost struct {
 	stood   int                    // partitions that nobody read for at least one tick
 	ticks   int                    // for which, over all of them
 	longest int
+	hidden  kafka.Millis         // for which waits in it lasted, which ticks do not count
 	worst   kafka.TopicPartition // that stood longest, or the first of those
 	equal   int                  // that stood as long
 	waited  int                  // records that were written to them meanwhile
@@ -162,6 +163,10 @@ type cost struct {
 
 // costOf works out what a change has come to so far: of every stretch without a reader that reaches into it all.
 func (l *layout) costOf(c *change) (k cost) {
+	from, to := c.from, c.to
+	if c.to < 0 {
+		to = l.tick()
+	}
 	for _, t := range l.history.tracks {
 		was, had := c.before[t.TopicPartition]
 		is, has := c.after[t.TopicPartition]
@@ -173,8 +178,9 @@ func (l *layout) costOf(c *change) (k cost) {
 		}
 		n, back := 0, 0
 		for _, gap := range t.gaps() {
-			if gap.reaches(c) {
+			if t.costs(c, gap) {
 				n += int(gap.To-gap.From) - t.apart(c, gap)
+				from, to = min(from, gap.From), max(to, min(gap.To, l.tick()))
 				if had && has && was == is && l.history.gaveUp(gap.Since) {
 					back++
 				}
@@ -192,7 +198,7 @@ func (l *layout) costOf(c *change) (k cost) {
 			k.equal++
 		}
 	}
-	k.fewest = l.fewest(c)
+	k.fewest, k.hidden = l.fewest(c), l.history.waited(from, to)
 	return k
 }
 
@@ -219,6 +225,16 @@ func (s stretch[T]) apart(c *change, end kafka.Tick) bool {
 		return c.to >= 0 && s.To > c.to+1 || c.to < 0 && s.To == end && s.From >= c.from
 	}
 	return false
+}
+
+// costs says whether a gap is one of a change: it reaches into it, and did not begin before and end again before the change had
+// an assignment.
+func (t *track) costs(c *change, gap stretch[standing]) bool {
+	if !gap.reaches(c) {
+		return false
+	}
+	open := gap.To == t.states[len(t.states)-1].To
+	return open || gap.From >= c.from || len(c.rounds) == 0 || c.rounds[0].joined >= 0 && gap.To > c.rounds[0].joined
 }
 
 // reaches says whether a stretch reaches into a change.

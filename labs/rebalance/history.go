@@ -94,7 +94,7 @@ func (t *track) waitedSince(c *change) (n int) {
 				continue
 			}
 			for _, gap := range gaps {
-				if max(w.from, 1) >= gap.From && w.from < gap.To && gap.reaches(c) {
+				if max(w.from, 1) >= gap.From && w.from < gap.To && t.costs(c, gap) {
 					n += w.records
 				}
 			}
@@ -136,6 +136,7 @@ type seat struct {
 	states stretches[phase]
 
 	alive, paused, failed bool
+	begun                 bool // its process has not joined yet
 	cutTo, cutFrom        bool // nothing passes to the broker, or from it
 	leaving               leaving
 	beatless              bool // its heartbeats have stopped, as its application has not polled in time (static)
@@ -202,7 +203,24 @@ type history struct {
 	returns    []comeback
 
 	additions      []addition
+	waits          []passing
 	refusedRequest journal.Event // of an administrator, the last
+}
+
+// passing is a wait by command, within which the tick stays the same: how all stands is noted after it only.
+type passing struct {
+	tick kafka.Tick
+	span kafka.Millis
+}
+
+// waited is how long the waits were in some ticks.
+func (h *history) waited(from, to kafka.Tick) (span kafka.Millis) {
+	for _, w := range h.waits {
+		if w.tick >= from && w.tick <= to {
+			span += w.span
+		}
+	}
+	return span
 }
 
 // addition is that a topic got more partitions.
@@ -219,6 +237,7 @@ type comeback struct {
 	instance  kafka.GroupInstanceID
 	from, to  int // the places of the two members; the same: it was started again
 	rebalance string
+	had       int // partitions by the last assignment
 }
 
 // loop is an application that has not polled for too long.
@@ -275,7 +294,7 @@ func (h *history) clone(j *journal.Journal) *history {
 		s.states, s.ghosts = slices.Clone(s.states), slices.Clone(s.ghosts)
 		c.seats[i] = &s
 	}
-	c.additions = slices.Clone(h.additions)
+	c.additions, c.waits = slices.Clone(h.additions), slices.Clone(h.waits)
 	c.group, c.loops, c.returns, c.holders, c.last = slices.Clone(h.group), slices.Clone(h.loops), slices.Clone(h.returns), maps.Clone(h.holders), maps.Clone(h.last)
 	c.targets, c.records, c.places = maps.Clone(h.targets), maps.Clone(h.records), maps.Clone(h.places)
 	c.changes = slices.Clone(h.changes) // none is under way: those that are through do not change any more
@@ -394,6 +413,8 @@ func (h *history) read(e journal.Event) {
 		}
 	case journal.PartitionsAdded:
 		h.added(e)
+	case journal.TimePassed:
+		h.waits = append(h.waits, passing{e.Tick, b.Span})
 	case journal.RequestRefused:
 		if b.API != "InitProducerID" { // a producer’s own
 			h.refusedRequest = e
@@ -454,7 +475,7 @@ func (h *history) joined(from kafka.NodeID, id kafka.MemberID) {
 	if s.in != "" && s.in != id { // its earlier process is not removed yet
 		s.ghosts = append(s.ghosts, s.in)
 	}
-	h.holders[id], s.id, s.in, s.leaving = i, id, id, unaware
+	h.holders[id], s.id, s.in, s.leaving, s.begun = i, id, id, unaware, false
 }
 
 // replaced notes that the place of a static member has gone to another process.
@@ -474,12 +495,14 @@ func (h *history) replaced(gone, id kafka.MemberID, instance kafka.GroupInstance
 	}
 	is, known := h.holders[id]
 	if ok && known {
-		h.returns = append(h.returns, comeback{e.Tick, e.Seq, instance, was, is, rebalance})
+		had := 0
 		for tp, i := range h.last { // what it was given is the new one's
 			if i == was {
+				had++
 				h.last[tp] = is
 			}
 		}
+		h.returns = append(h.returns, comeback{e.Tick, e.Seq, instance, was, is, rebalance, had})
 	}
 	for _, t := range h.tracks {
 		if t.left && t.by == gone { // it is the new process's, which has to learn of it

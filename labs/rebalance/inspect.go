@@ -45,11 +45,22 @@ func (l *layout) inspectPartition(in *view.Inspector, tp kafka.TopicPartition) b
 	in.Title = "Who reads " + tp.String()
 	is := t.now()
 	in.AddFact("Now", "%s", standingText(is))
-	in.AddFact("Stood still", "%s in all, %s; %s written to it meanwhile", kafka.Count(t.standsStill(), "tick"), l.seconds(t.standsStill()), were(t.waited(), "record"))
+	lasting := l.seconds(t.standsStill())
+	if l.history.waited(0, l.tick()) > 0 {
+		lasting = "waits not counted"
+	}
+	in.AddFact("Stood still", "%s in all, %s; %s written to it meanwhile", kafka.Count(t.standsStill(), "tick"), lasting, were(t.waited(), "record"))
 	for _, o := range l.group.Offsets {
 		if o.TopicPartition == tp {
-			in.AddFact("Committed", "%s", offsetText(o.Committed))
-			in.AddFact("Position", "%s; high watermark %d", offsetText(o.Position), o.HighWatermark)
+			committed, watermark := offsetText(o.Committed), fmt.Sprintf("; high watermark %d", o.HighWatermark)
+			if l.unasked() {
+				committed = "nobody can be asked: " + noneCoordinates
+			}
+			if !t.served {
+				watermark = ""
+			}
+			in.AddFact("Committed", "%s", committed)
+			in.AddFact("Position", "%s%s", offsetText(o.Position), watermark)
 		}
 	}
 	if r := l.history.lastRound(); r != nil {
@@ -138,18 +149,25 @@ func (l *layout) inspectTick(in *view.Inspector, tick int) bool {
 	}
 	for _, s := range l.history.group {
 		if int(s.From) <= tick && tick < int(s.To) {
-			in.AddFact("Group", "%s, %s %d", s.Is.state, l.numberName(), s.Is.number)
+			if s.Is.state == noCoordinator {
+				in.AddFact("Group", noneCoordinates)
+			} else {
+				in.AddFact("Group", "%s, %s %d", s.Is.state, l.numberName(), s.Is.number)
+			}
 		}
 	}
-	gaps := 0
+	gaps, there := 0, 0
 	for _, t := range l.history.tracks {
 		for _, s := range t.states {
-			if int(s.From) <= tick && tick < int(s.To) && s.Is.gap() {
+			if int(s.From) > tick || tick >= int(s.To) {
+				continue
+			}
+			if there++; s.Is.gap() {
 				gaps++
 			}
 		}
 	}
-	in.AddFact("Not read", "%d of %s", gaps, kafka.Count(len(l.history.tracks), "partition"))
+	in.AddFact("Not read", "%d of %s", gaps, kafka.Count(there, "partition"))
 	table := view.Table{ID: "tick", Caption: "What happened to the group", Head: []string{"Where", "What"}}
 	left := 0
 	for e := range l.Cluster.Journal().Of(kafka.Tick(tick)) {
@@ -165,6 +183,8 @@ func (l *layout) inspectTick(in *view.Inspector, tick int) bool {
 	switch {
 	case left > 0:
 		table.More = fmt.Sprintf("And %s.", kafka.Count(left, "event"))
+	case len(table.Rows) == 0 && gaps > 0:
+		table.More = "Nothing."
 	case len(table.Rows) == 0:
 		table.More = "Nothing: the members read."
 	}
@@ -209,7 +229,10 @@ func (l *layout) inspectNode(in *view.Inspector, node kafka.NodeID) bool {
 	}
 	for _, b := range l.View.Brokers {
 		if b.Node == node {
-			in.AddFact("State", "%s; it coordinates the group", b.State)
+			in.AddFact("State", "%s", b.State)
+			if l.history.now.state != noCoordinator && l.group.Coordinator != "" {
+				in.AddFact("Coordinates", "group %s", billing)
+			}
 			alive, paused, found = b.Up(), b.Paused, true
 		}
 	}
@@ -231,10 +254,14 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 	if id := instanceFor(l.Address.Values, i); id != "" {
 		in.AddFact("group.instance.id", "%s: a static member", id)
 	}
-	if held := l.held(i); held == nil {
+	if held := l.held(i); l.unasked() {
+		in.AddFact("The group", "nobody can be asked whether it is a member: "+noneCoordinates)
+	} else if held == nil {
 		in.AddFact("The group", "does not count it as a member")
 	} else {
 		switch {
+		case held.SessionEnds > 0 && l.history.broker.paused:
+			in.AddFact("Session", "does not end while %s stands still", brokerNode)
 		case held.SessionEnds > 0 && held.New && held.WaitsInJoin:
 			in.AddFact("Session", "ends in tick %d if the join phase lasts so long: a new member has 5 minutes in it", l.tickAt(held.SessionEnds))
 		case held.SessionEnds > 0:
@@ -274,13 +301,21 @@ func (l *layout) inspectMember(in *view.Inspector, i int, m *engine.MemberView) 
 			break
 		}
 		table.Rows = append(table.Rows, view.Row{Items: [][]view.Item{
-			{{Text: a.TopicPartition.String(), At: partitionTarget(a.TopicPartition).String()}}, view.Plain(offsetText(a.Position)), view.Plain(kafka.Thousands(a.Lag)),
+			{{Text: a.TopicPartition.String(), At: partitionTarget(a.TopicPartition).String()}}, view.Plain(offsetText(a.Position)), view.Plain(l.lagText(a)),
 		}})
 	}
 	if len(table.Rows) == 0 {
 		table.More = "Nothing."
 	}
 	in.Tables = append(in.Tables, table)
+}
+
+// lagText says how much of a partition a member has to read; without its leader nobody can tell.
+func (l *layout) lagText(a engine.PositionView) string {
+	if t := l.history.byName[a.TopicPartition]; t != nil && !t.served {
+		return "–"
+	}
+	return kafka.Thousands(a.Lag)
 }
 
 // inspectReconciliation shows how far a member of the consumer protocol is.
@@ -293,6 +328,14 @@ func (l *layout) inspectReconciliation(in *view.Inspector, m *group.MemberView) 
 		in.AddFact("To give up", "%s, until tick %d at the latest", partitionsText(m.Revoking), l.tickAt(m.RevokeEnds))
 	}
 }
+
+// unasked says whether no coordinator can be asked about the group.
+func (l *layout) unasked() bool {
+	return l.group.Held == nil && (l.history.now.state == noCoordinator || l.history.broker.paused || l.group.Coordinator == "")
+}
+
+// noneCoordinates says that no broker has the group now, as far as is known. What is written of it stays.
+const noneCoordinates = "no broker is known to coordinate the group"
 
 // partitionsText lists partitions, of many only some.
 func partitionsText(list []kafka.TopicPartition) string {
@@ -329,6 +372,10 @@ func (l *layout) inspectGroup(in *view.Inspector, id string) bool {
 	}
 	in.AddFact("Coordinator", "%s, the leader of %s-%d", orNone(string(l.group.Coordinator)), group.Topic, l.group.OffsetsPartition)
 	held := l.group.Held
+	if l.unasked() {
+		in.AddFact("State", "nobody can be asked: "+noneCoordinates)
+		return true
+	}
 	if held == nil {
 		in.AddFact("State", "the coordinator knows of no such group")
 		return true
@@ -376,7 +423,7 @@ func (l *layout) membersTable(held *group.GroupView) view.Table {
 			break
 		}
 		ends := "–"
-		if m.SessionEnds > 0 {
+		if m.SessionEnds > 0 && !l.history.broker.paused {
 			ends = fmt.Sprint(l.tickAt(m.SessionEnds))
 		}
 		waits := "nothing"

@@ -15,7 +15,7 @@ func (h *history) ofMember(i int, e journal.Event) {
 	switch b := e.Body.(type) {
 	case journal.MessageSent:
 		if !s.alive && !strings.HasPrefix(b.API, "connection") {
-			s.alive, s.failed = true, false
+			s.alive, s.failed, s.begun, s.id = true, false, true, ""
 			does(outside)
 		}
 	case journal.JoinSent:
@@ -103,14 +103,20 @@ func (h *history) take(i int, b journal.PartitionsTaken, since uint64) {
 	s.owned, s.claim.kept, s.claim.keptIn = len(b.Partitions), b.Partitions, b.Generation
 	for _, tp := range b.Partitions {
 		t := h.byName[tp]
-		if t == nil {
-			continue
+		if t == nil || s.in != s.id && t.owner >= 0 && t.owner != i && h.counts(t) {
+			continue // who takes it is no member any more, and its owner is one
 		}
 		if t.owner != i || slices.Contains(b.Added, tp) {
 			t.owner, t.known, t.since = i, false, since
 		}
 		t.by, t.left, t.away = s.id, false, false
 	}
+}
+
+// counts says whether the group counts the process that has a partition.
+func (h *history) counts(t *track) bool {
+	s := h.seats[t.owner]
+	return s.in == t.by || slices.Contains(s.ghosts, t.by)
 }
 
 // lose takes partitions from a member.

@@ -34,13 +34,19 @@ func (l *layout) readNext() view.Paragraph {
 		if l.beats(i) {
 			beats[m.HeartbeatAt] = append(beats[m.HeartbeatAt], string(s.node))
 		}
-		if len(m.Busy)+len(m.Queue) > 0 {
-			add(m.PollBy, "%s must have polled, or it leaves (max.poll.interval.ms)", s.node)
+		if len(m.Busy)+len(m.Queue) > 0 && s.in != "" && s.in == s.id && s.leaving == unaware && !s.beatless {
+			otherwise := "it leaves"
+			if static := instanceFor(l.Address.Values, i) != ""; static && l.remote() {
+				otherwise = "it says that it is away"
+			} else if static {
+				otherwise = "it sends no more heartbeats"
+			}
+			add(m.PollBy, "%s must have polled, or %s (max.poll.interval.ms)", s.node, otherwise)
 		}
 	}
 	for at, names := range beats {
 		learns := ""
-		if l.history.open() == nil {
+		if l.history.open() == nil && l.answered(names) {
 			learns = fmt.Sprintf(", and so %s of a rebalance if there is one", labs.Verb(len(names), "learns", "learn"))
 		}
 		add(at, "%s %s a heartbeat%s", listed(names), labs.Verb(len(names), "sends", "send"), learns)
@@ -48,8 +54,8 @@ func (l *layout) readNext() view.Paragraph {
 	if held := l.group.Held; held != nil && !l.history.broker.paused {
 		for i := range held.Members {
 			m := &held.Members[i]
-			if m.SessionEnds > 0 && l.silent(m) {
-				add(m.SessionEnds, "the session of %s ends, and it is removed (%s)", l.processName(m.ID), l.sessionSetting())
+			if m.SessionEnds > 0 && l.silent(m) && l.heard(m) == "" {
+				add(m.SessionEnds, "the session of %s ends, and it is removed%s (%s)", l.processName(m.ID), l.unless(m), l.sessionSetting())
 			}
 			if m.RevokeEnds > 0 {
 				add(m.RevokeEnds, "%s is fenced unless it has given up %s (max.poll.interval.ms)", l.processName(m.ID), partitionsText(m.Revoking))
@@ -69,6 +75,14 @@ func (l *layout) readNext() view.Paragraph {
 		return nil
 	}
 	return say(fmt.Sprintf("The next timer, in tick %d: ", l.tickAt(first.at)), "%s.", first.text)
+}
+
+// answered says whether the requests of these members come to the broker, and its answers to them.
+func (l *layout) answered(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		i, ok := memberPlace(kafka.NodeID(name))
+		return !ok || !l.history.reaches(l.history.seats[i])
+	})
 }
 
 // beats says whether the next that a member sends for its membership is a heartbeat: it does not join, acknowledge or
@@ -144,11 +158,17 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 		return nil
 	}
 	to := a.WithTick(min(f.tick, a.Last()))
+	if f.error != "" {
+		return append(p, view.Span{Text: fmt.Sprintf("it would end with %s, and the group would go on as it is: ", f.error)}, labs.TryIt(what, to), view.Span{Text: "."})
+	}
 	if f.left > 0 {
 		return append(p, view.Span{Text: fmt.Sprintf("%s would stay without a reader: ", kafka.Count(f.left, "partition"))}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
 	if !f.settled {
-		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %d ticks later: ", l.aheadTicks())}, labs.TryIt(what, to), view.Span{Text: "."})
+		return append(p, view.Span{Text: fmt.Sprintf("the group would not be through with it %s later: ", kafka.Count(f.tick-l.Address.T, "tick"))}, labs.TryIt(what, to), view.Span{Text: "."})
+	}
+	if n := l.unread(); n > 0 { // it stood still before, and not for this
+		return append(p, view.Span{Text: fmt.Sprintf("the %s that nobody reads would be read, all of them %s later: ", kafka.Count(n, "partition"), l.seconds(f.tick-l.Address.T))}, labs.TryIt(what, to), view.Span{Text: "."})
 	}
 	parts := []string{fmt.Sprintf("%s would move", kafka.Count(len(f.moved), "partition"))}
 	if f.stood == 0 {
@@ -163,9 +183,10 @@ func (l *layout) readIf(verb, what, name string, cmd command.Command) view.Parag
 type prospect struct {
 	cost
 	tick      int
-	settled   bool // the group is through with it, and every partition is read again or nobody is left to read any
-	disturbed bool // a rebalance for another reason comes in between
-	left      int  // partitions that nobody is left to read
+	settled   bool   // the group is through with it, and every partition is read again or nobody is left to read any
+	disturbed bool   // a rebalance for another reason comes in between
+	left      int    // partitions that nobody is left to read
+	error     string // with which the member ends instead
 }
 
 // foresee carries a command for a member out in a copy of the cluster and goes on until the group is through with it and
@@ -187,6 +208,10 @@ func (l *layout) foresee(name string, cmd command.Command) (f prospect) {
 		}
 		ahead.history.readTick(kafka.Tick(f.tick))
 		after := ahead.history.changes[before:]
+		if i, ok := memberPlace(kafka.NodeID(name)); ok && ahead.history.seats[i].failed && len(after) == 0 {
+			f.error = ahead.history.seats[i].error
+			return f
+		}
 		if len(after) == 0 {
 			continue
 		}
@@ -223,7 +248,7 @@ func (l *layout) underWay() bool {
 			return true
 		}
 	}
-	return !l.history.broker.up || l.history.broker.paused
+	return l.View.Brokers[0].State != isRunning || l.history.broker.paused
 }
 
 // sent says whether one of some requests, or its answer, is on its way.
@@ -237,6 +262,16 @@ func (l *layout) aheadTicks() int {
 		return aheadLong
 	}
 	return aheadTicks
+}
+
+// unread counts the partitions that nobody reads now.
+func (l *layout) unread() (n int) {
+	for _, t := range l.history.tracks {
+		if t.now().gap() {
+			n++
+		}
+	}
+	return n
 }
 
 // allRead says whether every partition is read.

@@ -127,7 +127,7 @@ func (l *layout) machine() *view.Machine {
 		}
 		return m
 	}
-	m.Facts = append(m.Facts, view.Fact{Name: "Generation", Value: fmt.Sprint(l.group.Generation)})
+	m.Facts = append(m.Facts, view.Fact{Name: "Generation", Value: fmt.Sprint(l.history.now.number)})
 	if held := l.group.Held; held != nil {
 		m.Facts = append(m.Facts, view.Fact{Name: "Members", Value: fmt.Sprint(len(held.Members))})
 		if held.Leader != "" {
@@ -175,7 +175,7 @@ func (l *layout) costs() (title string, list []view.Count) {
 	}
 	stood := view.Count{Name: "Stood still", Number: fmt.Sprint(k.stood), Text: "of " + n, Warn: k.stood > 0}
 	if k.stood > 0 {
-		stood.Text += fmt.Sprintf(", %s in all; the longest %s", kafka.Count(k.ticks, "tick"), l.seconds(k.longest))
+		stood.Text += fmt.Sprintf(", %s in all; the longest %s", kafka.Count(k.ticks, "tick"), l.lasting(k.longest, k.hidden))
 	}
 	waited := view.Count{Name: "Waited", Number: kafka.Thousands(int64(k.waited)), Text: labs.Verb(k.waited, "record", "records") + ", written to them meanwhile"}
 	ticks, changes := 0, 0
@@ -188,7 +188,18 @@ func (l *layout) costs() (title string, list []view.Count) {
 		}
 	}
 	whole := view.Count{Name: "Since tick 0", Number: kafka.Thousands(int64(ticks)), Text: fmt.Sprintf("ticks without a reader, over all partitions; %s", kafka.Count(changes, "rebalance"))}
+	if l.history.waited(0, l.tick()) > 0 {
+		whole.Text += "; waits are not counted"
+	}
 	return title, []view.Count{moved, stood, waited, whole}
+}
+
+// lasting writes a number of ticks as a time; where waits lie in them, which they do not count, as their number.
+func (l *layout) lasting(ticks int, hidden kafka.Millis) string {
+	if hidden > 0 {
+		return kafka.Count(ticks, "tick") + ", waits not counted"
+	}
+	return l.seconds(ticks)
 }
 
 // seconds writes a number of ticks as a time.

@@ -27,7 +27,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 		add(l.readChange(c), l.readMoved(c), l.readStood(c))
 	} else if k := l.costOf(&change{to: -1}); k.ticks > 0 {
 		add(say(fmt.Sprintf("%d of %s stood still since tick 0, for %s in all, without a rebalance. ", k.stood, kafka.Count(len(l.history.tracks), "partition"), kafka.Count(k.ticks, "tick")),
-			"%s", l.longestText(k)))
+			"%s%s", l.longestText(k), l.hiddenText(k.hidden)))
 	}
 	add(l.readAdmin())
 	add(l.readGone()...)
@@ -76,7 +76,27 @@ func (l *layout) readNow() view.Paragraph {
 			parts = append(parts, fmt.Sprintf(k.text, fmt.Sprint(n)))
 		}
 	}
-	return say(fmt.Sprintf("Nobody reads %d of %s now: ", gaps, kafka.Count(len(l.history.tracks), "partition")), "%s.", strings.Join(parts, "; "))
+	nobody := "Nobody"
+	if l.anotherReads() {
+		nobody = "No owner"
+	}
+	return say(fmt.Sprintf("%s reads %d of %s now: ", nobody, gaps, kafka.Count(len(l.history.tracks), "partition")), "%s.", strings.Join(parts, "; "))
+}
+
+// anotherReads says whether a process that has a partition only as it believes reads it, and its owner does not.
+func (l *layout) anotherReads() bool {
+	for i := range l.group.Members {
+		m, s := &l.group.Members[i], l.history.seats[i]
+		if !m.Alive || m.Paused || s.failed || !l.history.reaches(s) {
+			continue
+		}
+		for _, a := range m.Assignment {
+			if t := l.history.byName[a.TopicPartition]; t != nil && t.now().gap() && t.served && a.Position >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sharesText says how many members share them.
@@ -111,18 +131,24 @@ func (l *layout) readChange(c *change) view.Paragraph {
 	switch {
 	case l.history.now.state == noCoordinator:
 		p = append(p, view.Span{Text: " It waits for a coordinator."})
+	case l.history.broker.paused:
+		p = append(p, view.Span{Text: fmt.Sprintf(" It waits for %s, which stands still.", brokerNode)})
 	case l.remote():
 		p = append(p, view.Span{Text: " " + l.reconcileText(r) + l.epochsText(c)})
 	case r.stable >= 0:
 		p = append(p, view.Span{Text: fmt.Sprintf(" Round %d is over: %s held back until its owner has given it up and joined again; then the next round gives it out.", len(c.rounds), isAre(len(r.computed.Withheld), "partition"))})
 	case r.joined < 0:
 		p = append(p, view.Span{Text: " " + l.joinText()})
+	case r.computed == nil && l.leaderSilent():
+		p = append(p, view.Span{Text: fmt.Sprintf(" The join phase is over: generation %d. Nothing is heard of its leader, %s, which is to divide the partitions: the others wait for it in SyncGroup.", r.generation, l.leaderName())})
 	case r.computed == nil && l.answering("JoinGroup"):
-		p = append(p, view.Span{Text: fmt.Sprintf(" All have joined: generation %d. The answers to JoinGroup are on their way; that to the leader, %s, has the members’ subscriptions.", r.generation, l.leaderName())})
+		p = append(p, view.Span{Text: fmt.Sprintf(" The join phase is over: generation %d. The answers to JoinGroup are on their way; that to the leader, %s, has the members’ subscriptions.", r.generation, l.leaderName())})
 	case r.computed == nil:
-		p = append(p, view.Span{Text: " All have joined: generation " + fmt.Sprint(r.generation) + ". The leader " + l.leaderName() + " divides the partitions; the others wait for it in SyncGroup."})
-	default:
+		p = append(p, view.Span{Text: " The join phase is over: generation " + fmt.Sprint(r.generation) + ". The leader " + l.leaderName() + " divides the partitions; the others wait for it in SyncGroup."})
+	case l.sentBy(l.leaderName(), "SyncGroup"):
 		p = append(p, view.Span{Text: " The leader has divided the partitions; the assignment is on its way to the coordinator and then to the members."})
+	default:
+		p = append(p, view.Span{Text: " The leader has divided the partitions, and the coordinator does not have the assignment."})
 	}
 	return l.because(p, c.event)
 }
@@ -174,6 +200,21 @@ func (l *layout) leaderName() string {
 		return "of the group"
 	}
 	return l.nameOf(l.group.Held.Leader)
+}
+
+// leaderSilent says whether the coordinator will hear no more of the group's leader as things stand.
+func (l *layout) leaderSilent() bool {
+	if l.group.Held == nil {
+		return false
+	}
+	return slices.ContainsFunc(l.group.Held.Members, func(m group.MemberView) bool { return m.ID == l.group.Held.Leader && l.silent(&m) })
+}
+
+// sentBy says whether one of some requests of a node is on its way to the broker.
+func (l *layout) sentBy(node string, apis ...string) bool {
+	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
+		return !m.Answer && string(m.From) == node && slices.Contains(apis, m.API)
+	})
 }
 
 // joinText says for whom a join phase waits, and until when.
@@ -269,7 +310,11 @@ func movedText(n, fewest int, c *change) string {
 // readStood says what stood still in the last rebalance, and for how long.
 func (l *layout) readStood(c *change) view.Paragraph {
 	k := l.costOf(c)
-	switch {
+	switch hidden := l.hiddenText(k.hidden); {
+	case k.stood == 0 && hidden != "":
+		return say("At the end of each tick no partition stood still for it. ", "%s", strings.TrimPrefix(hidden, " "))
+	case k.stood == 0 && l.anyGap(c):
+		return say("No partition stood still for it. ", "What stood still, did so for another reason.")
 	case k.stood == 0 && c.to < 0:
 		return say("No partition has stood still so far. ", "Whoever has one reads it.")
 	case k.stood == 0:
@@ -283,15 +328,37 @@ func (l *layout) readStood(c *change) view.Paragraph {
 	if k.waited > 0 {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %s written to them meanwhile and waited.", were(k.waited, "record"))})
 	}
+	p[len(p)-1].Text += l.hiddenText(k.hidden)
 	if k.needless > 0 && c.to >= 0 && !c.broken {
 		p = append(p, view.Span{Text: fmt.Sprintf(" %d of these partitions %s handed back to whoever had %s: an eager member gives up all it has before it joins.", k.needless, labs.Verb(k.needless, "was", "were"), labs.Verb(k.needless, "it", "them"))})
 	}
 	return p
 }
 
+// hiddenText says that ticks do not count what passes within waits; empty: there were none.
+func (l *layout) hiddenText(span kafka.Millis) string {
+	if span == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Ticks do not show what passes within a wait, here %s in all.", labs.Span(span))
+}
+
+// anyGap says whether a partition stood still in a change, whatever the reason.
+func (l *layout) anyGap(c *change) bool {
+	for _, t := range l.history.tracks {
+		if slices.ContainsFunc(t.gaps(), func(gap stretch[standing]) bool { return gap.reaches(c) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // longestText says which partitions stood still longest.
 func (l *layout) longestText(k cost) string {
-	ticks := fmt.Sprintf("%s, %s", kafka.Count(k.longest, "tick"), l.seconds(k.longest))
+	ticks := kafka.Count(k.longest, "tick")
+	if k.hidden == 0 {
+		ticks += ", " + l.seconds(k.longest)
+	}
 	switch {
 	case k.equal == 1:
 		return fmt.Sprintf("The longest was %s: %s.", k.worst, ticks)
@@ -321,12 +388,44 @@ func (l *layout) whyOf(c *change) string {
 			return strings.TrimSuffix(fmt.Sprintf("%s was removed: %s", l.nameOf(b.Member), l.named(b.Why)), ".")
 		}
 	}
-	if n := len(l.history.additions); n > 0 && (strings.Contains(why, "joined again") || strings.Contains(why, "topic")) {
-		if a := l.history.additions[n-1]; a.tick <= c.from && !c.knew(a) {
-			why = fmt.Sprintf("%s: %s has %d partitions since tick %d, and had %d", strings.TrimSuffix(why, "."), a.topic, a.to, a.tick, a.from)
-		}
+	if strings.Contains(why, "joined again") {
+		return l.whyAgain(c, strings.TrimSuffix(why, "."))
 	}
 	return why
+}
+
+// whyAgain says why a member joined again, with which a rebalance began: as the member itself says it, and of more partitions
+// since when there are so many.
+func (l *layout) whyAgain(c *change, why string) string {
+	join, told := l.joinBefore(c.event)
+	if !told {
+		return why
+	}
+	if leader, _, is := strings.Cut(why, ", which it does when"); is && !strings.Contains(join.Why, "of which it has assigned") {
+		return leader + ": " + l.named(join.Why)
+	} else if !is {
+		return why + ": " + l.named(join.Why)
+	}
+	var added []string
+	for _, a := range l.history.additions {
+		if a.tick <= c.from && !c.knew(a) {
+			added = append(added, fmt.Sprintf("%s has %d partitions since tick %d, and had %d", a.topic, a.to, a.tick, a.from))
+		}
+	}
+	if len(added) == 0 {
+		return why + ": " + l.named(join.Why)
+	}
+	return why + ": " + strings.Join(added, "; ")
+}
+
+// joinBefore gives the JoinGroup that led to an event, as its member sent it.
+func (l *layout) joinBefore(event uint64) (join journal.JoinSent, ok bool) {
+	for _, e := range l.Cluster.Journal().Causes(event) {
+		if join, ok = e.Body.(journal.JoinSent); ok {
+			return join, true
+		}
+	}
+	return join, false
 }
 
 // knew says whether partitions that were added are given out before a change.
@@ -357,9 +456,13 @@ func (l *layout) answering(api string) bool {
 func (l *layout) readBroker() view.Paragraph {
 	switch h := l.history; {
 	case !h.broker.up:
-		return say(fmt.Sprintf("%s does not run. ", brokerNode), "It leads every partition and coordinates the group: nobody reads, commits or joins.")
+		return say(fmt.Sprintf("%s does not run. ", brokerNode), "No other broker has the partitions or the group: nobody reads, commits or joins.")
 	case h.broker.paused:
-		return say(fmt.Sprintf("%s stands still. ", brokerNode), "It leads every partition and coordinates the group: no request is answered, and no session ends, until it goes on.")
+		return say(fmt.Sprintf("%s stands still. ", brokerNode), "No other broker has the partitions or the group: no request is answered, and no session ends, until it goes on.")
+	case l.View.Brokers[0].State == isShuttingDown:
+		return say(fmt.Sprintf("%s shuts down. ", brokerNode), "No other broker has the partitions or the group: when it is done, nobody reads, commits or joins.")
+	case h.now.state == noCoordinator && l.View.Brokers[0].State == isStarting:
+		return say("The group has no coordinator. ", "%s is starting; it has to lead %s-%d and to read the group from it first.", brokerNode, group.Topic, l.group.OffsetsPartition)
 	case h.now.state == noCoordinator:
 		return say("The group has no coordinator. ", "%s runs; it has to lead %s-%d and to read the group from it first.", brokerNode, group.Topic, l.group.OffsetsPartition)
 	}
@@ -374,6 +477,9 @@ func (l *layout) readReturn() view.Paragraph {
 	}
 	b := l.history.returns[n-1]
 	follows := "its partitions are its own again at once, and nobody else joins."
+	if b.had == 0 {
+		follows = "it has no partitions, as before, and nobody else joins."
+	}
 	if b.rebalance != "" {
 		follows = "a rebalance follows: " + l.named(b.rebalance) + "."
 	}

@@ -26,7 +26,7 @@ func (l *layout) readGone() (list []view.Paragraph) {
 		}
 		head := l.goneHead(m)
 		has := ""
-		if n := len(m.Assignment); n > 0 {
+		if n := len(m.Assignment); n > 0 && l.history.now.state != group.CompletingRebalance { // in the sync phase it is that of the generation before
 			has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", kafka.Count(n, "partition"))
 			if n <= movesTold {
 				has = fmt.Sprintf("The coordinator keeps %s for it meanwhile.", partitionsText(m.Assignment))
@@ -36,12 +36,75 @@ func (l *layout) readGone() (list []view.Paragraph) {
 			list = append(list, say(head, "%s", has))
 			continue
 		}
+		if l.history.broker.paused {
+			list = append(list, say(head, "Its session does not end while %s stands still. %s", brokerNode, has))
+			continue
+		}
 		at := l.tickAt(m.SessionEnds)
-		p := say(head, "Its session ends in tick %d: %s = %s after its last heartbeat. %s ", at, l.sessionSetting(), kafka.Thousands(m.SessionTimeout), has)
+		if api := l.heard(m); api != "" {
+			list = append(list, say(head, "Its session would end in tick %d (%s = %s), but a request of it is on its way, %s, which %s if it is taken. %s",
+				at, l.sessionSetting(), kafka.Thousands(m.SessionTimeout), api, map[bool]string{false: "begins the session anew", true: "ends its membership"}[leaves(api)], has))
+			continue
+		}
+		p := say(head, "Its session ends in tick %d%s: %s = %s. %s ", at, l.unless(m), l.sessionSetting(), kafka.Thousands(m.SessionTimeout), has)
 		list = append(list, append(p, labs.TryIt(fmt.Sprintf("tick %d", at), l.Address.WithTick(at)), view.Span{Text: "."}))
 	}
 	return list
 }
+
+// unless is what comes before the end of a member's session as things stand, or can come before it; empty: nothing.
+func (l *layout) unless(m *group.MemberView) string {
+	held := l.group.Held
+	switch s, runs := l.history.seats[l.history.holders[m.ID]], l.runs(m.ID); {
+	case runs && m.InstanceID != "" && (s.id != m.ID || !s.alive):
+		return ", unless it joins before"
+	case runs && (s.beatless || m.Epoch == awayEpoch):
+		return ", unless it polls before"
+	}
+	switch {
+	case held.JoinEnds > 0 && !m.WaitsInJoin && held.JoinEnds <= m.SessionEnds:
+		return fmt.Sprintf(" if the join phase, which ends in tick %d at the latest, is not over before", l.tickAt(held.JoinEnds))
+	case held.SyncEnds > 0 && m.OwesSync && held.SyncEnds <= m.SessionEnds:
+		return fmt.Sprintf(" if it is not removed before, in tick %d, as it has not sent SyncGroup", l.tickAt(held.SyncEnds))
+	case !l.remote() && m.RebalanceTimeout < m.SessionTimeout:
+		return ", unless a join phase ends before without it"
+	}
+	return ""
+}
+
+// runs says whether the process of the member behind an id runs, or another of that member does.
+func (l *layout) runs(id kafka.MemberID) bool {
+	i, ok := l.history.holders[id]
+	return ok && i < len(l.group.Members) && l.group.Members[i].Alive
+}
+
+// heard names the request of a member that is on its way and counts as a sign of life, or ends its membership; empty: none.
+func (l *layout) heard(m *group.MemberView) string {
+	i, ok := l.history.holders[m.ID]
+	if !ok {
+		return ""
+	}
+	s := l.history.seats[i]
+	other := s.id != m.ID && s.alive // what is on its way is of another process, which takes the place only of a static member
+	if other && m.InstanceID == "" || s.cutTo || s.cutFrom {
+		return ""
+	}
+	for _, u := range l.View.UnderWay {
+		if joins := u.API == "JoinGroup" || u.API == "ConsumerGroupHeartbeat"; other && !joins {
+			continue
+		}
+		if !u.Answer && u.From == s.node && (signs[u.API] || u.API == "OffsetCommit" && !l.remote()) {
+			return u.API
+		}
+	}
+	return ""
+}
+
+// signs are the requests that keep a member's session, or end it.
+var signs = map[string]bool{"JoinGroup": true, "SyncGroup": true, "Heartbeat": true, "LeaveGroup": true, "ConsumerGroupHeartbeat": true}
+
+// leaves says whether a request ends a membership. A ConsumerGroupHeartbeat can do that too.
+func leaves(api string) bool { return api == "LeaveGroup" }
 
 // goneHead says what has become of a member of whom the coordinator hears nothing.
 func (l *layout) goneHead(m *group.MemberView) string {
@@ -50,7 +113,9 @@ func (l *layout) goneHead(m *group.MemberView) string {
 	switch {
 	case m.Epoch == awayEpoch && m.State != "":
 		return fmt.Sprintf("%s is away. It left with member epoch −2: its partitions wait for it. ", s.node)
-	case slices.Contains(s.ghosts, m.ID) || s.alive && s.id != m.ID:
+	case s.alive && s.id != m.ID && !s.begun && !slices.Contains(s.ghosts, m.ID):
+		return fmt.Sprintf("%s joins anew, and the group still counts it under its earlier member id. ", s.node)
+	case slices.Contains(s.ghosts, m.ID) || s.alive && s.id != m.ID || !s.alive && l.runs(m.ID):
 		return fmt.Sprintf("%s was started again, and the group still counts its earlier process as a member. ", s.node)
 	case s.alive && s.paused:
 		return fmt.Sprintf("%s stands still, and the group has not noticed. ", s.node)
@@ -114,17 +179,34 @@ func (l *layout) readLoops() view.Paragraph {
 		head = fmt.Sprintf("%s has not polled in time %s, last in tick %d. ", memberName(last.member), timesText(times), last.tick)
 	}
 	does := "the client left the group by itself. Its partitions go to others, who begin at what it had committed, unless it polls and joins anew before they are divided. It is given records again then, and the same may follow."
+	if l.othersThan(last.member) == 0 {
+		does = "the client left the group by itself. No other member is there now to take its partitions. When it polls and joins anew it is given records again, and the same may follow."
+	}
 	if last.static {
-		does = "a static member sends no more heartbeats then, and is removed when its session ends"
+		does = "a static member sends no more heartbeats then"
 		if l.remote() {
-			does = "a static member says by member epoch −2 that it is away, and is removed when its session ends"
+			does = "a static member says by member epoch −2 that it is away"
 		}
-		if held := l.held(last.member); held != nil && held.SessionEnds > 0 && l.silent(held) {
-			does += fmt.Sprintf(", in tick %d", l.tickAt(held.SessionEnds))
+		switch s, held := l.history.seats[last.member], l.held(last.member); {
+		case held != nil && held.SessionEnds > 0 && !l.history.broker.paused && (s.beatless || held.Epoch == awayEpoch):
+			does += fmt.Sprintf(", and is removed when its session ends, in tick %d, unless it polls before.", l.tickAt(held.SessionEnds))
+		case s.beatless || s.in == "":
+			does += ", and is removed when its session ends."
+		default:
+			does += ", and is removed when its session ends, unless it polls before."
 		}
-		does += "."
 	}
 	return l.because(say(head, "max.poll.interval.ms = %s: %s", kafka.Thousands(int64(l.Address.Values.Int("poll-interval"))), does), last.event)
+}
+
+// othersThan counts the other members of the group.
+func (l *layout) othersThan(i int) (n int) {
+	for j, s := range l.history.seats {
+		if j != i && s.in != "" {
+			n++
+		}
+	}
+	return n
 }
 
 func timesText(n int) string {
@@ -149,21 +231,34 @@ func (l *layout) readRefused() (list []view.Paragraph) {
 	for _, name := range errors {
 		seats := by[name]
 		r := seats[len(seats)-1].refused
-		head := fmt.Sprintf("%s’s commit was not taken in tick %d: ", seats[0].node, r.tick)
+		not := "not taken"
+		if unanswered(r) {
+			not = "not answered"
+		}
+		head := fmt.Sprintf("%s’s commit was %s in tick %d: ", seats[0].node, not, r.tick)
 		if len(seats) > 1 {
 			var names []string
 			for _, s := range seats {
 				names = append(names, string(s.node))
 			}
-			head = fmt.Sprintf("Commits of %s were not taken, the last in tick %d: ", listed(names), r.tick)
+			head = fmt.Sprintf("Commits of %s were %s, the last in tick %d: ", listed(names), not, r.tick)
 		}
 		after := fmt.Sprintf(": %s.", r.then)
-		if slices.Contains(notMember, strings.TrimPrefix(r.error, "CommitFailedException: ")) {
-			after = ". What was processed is processed again by whoever has the partitions now."
+		switch {
+		case unanswered(r):
+			after = fmt.Sprintf(": the coordinator can have taken it all the same; %s.", r.then)
+		case slices.Contains(notMember, strings.TrimPrefix(r.error, "CommitFailedException: ")):
+			after = ". Whoever gets the partitions from it begins at what was committed before: what was processed since is processed again."
 		}
 		list = append(list, view.Paragraph{{Text: head, Strong: true}, {Text: r.error, Href: l.Address.WithWhy(r.event).String(), Go: "replace"}, {Text: after}})
 	}
 	return list
+}
+
+// unanswered says whether a commit failed without an answer of the coordinator: it may have been taken. Written but not
+// replicated in time is an answer after which that is not known either.
+func unanswered(r *refusal) bool {
+	return r.then != "it is not sent" && (r.error == "NETWORK_EXCEPTION" || r.error == "REQUEST_TIMED_OUT" || r.error == "TimeoutException")
 }
 
 // notMember are the errors of commits that come from no member of the current generation.
@@ -173,7 +268,7 @@ var notMember = []string{"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INST
 func (l *layout) readTwice() view.Paragraph {
 	for i := range l.group.Members {
 		m, s := &l.group.Members[i], l.history.seats[i]
-		if !m.Alive || m.Paused || s.failed || s.in != "" {
+		if !m.Alive || m.Paused || s.failed {
 			continue
 		}
 		var twice []kafka.TopicPartition
@@ -184,7 +279,11 @@ func (l *layout) readTwice() view.Paragraph {
 			}
 		}
 		if len(twice) > 0 {
-			return say(fmt.Sprintf("%s and %s have the same partitions, as they believe: ", s.node, memberName(other)), "%s. %s is no member any more; what it reads until it gives them up is processed twice.", partitionsText(twice), s.node)
+			text := "What %s reads until it gives them up is processed twice."
+			if s.in == "" {
+				text = "%s is no member any more; what it reads until it gives them up is processed twice."
+			}
+			return say(fmt.Sprintf("%s and %s have the same partitions, as they believe: ", s.node, memberName(other)), "%s. "+text, partitionsText(twice), s.node)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func TestReading(t *testing.T) {
 		{query: "do=3:pause+billing-01&do=30:resume+billing-01&t=31", says: []string{"billing-01 is no member any more and does not know it."}},
 		{
 			query: "static=on&protocol=consumer&poll-interval=4000&slow=1&slow-work=20000&t=30",
-			says:  []string{"a static member says by member epoch −2 that it is away, and is removed when its session ends, in tick 96."},
+			says:  []string{"a static member says by member epoch −2 that it is away, and is removed when its session ends, in tick 96, unless it polls before."},
 			lacks: []string{"does not know"},
 		},
 		{query: "static=on&poll-interval=4000&slow=1&slow-work=20000&t=15", says: []string{"is removed when its session ends, in tick 2"}},

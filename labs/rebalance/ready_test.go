@@ -106,7 +106,7 @@ var wants = map[string]want{
 		says:   []string{"billing-01 has not polled in time, in tick 15. max.poll.interval.ms = 6,000: the client left the group by itself"},
 	},
 	"A commit refused after a rebalance": {
-		says: []string{"billing-01’s commit was not taken in tick 25: CommitFailedException: the consumer is not part of an active group. What was processed is processed again by whoever has the partitions now."},
+		says: []string{"billing-01’s commit was not taken in tick 25: CommitFailedException: the consumer is not part of an active group. Whoever gets the partitions from it begins at what was committed before: what was processed since is processed again."},
 	},
 	"Two members with one instance id": {
 		rows: map[string]string{"billing-01": "ticks 0 to 6: has 2 partitions; ticks 7 to 12: failed"},

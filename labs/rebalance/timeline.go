@@ -173,7 +173,7 @@ func (l *layout) memberRows() (rows []view.TimeRow) {
 // ahead draws the time until the group notices that a member's process is gone.
 func (l *layout) ahead(i int) []view.Run {
 	held := l.held(i)
-	if held == nil || held.SessionEnds == 0 || !l.silent(held) {
+	if held == nil || held.SessionEnds == 0 || l.history.broker.paused || !l.silent(held) || l.heard(held) != "" {
 		return nil
 	}
 	a, b, ok := l.window(l.tick()+1, kafka.Tick(l.tickAt(held.SessionEnds)))
