@@ -106,7 +106,7 @@ func TestTheReadingLeadsThroughAddingPartitions(t *testing.T) {
 	b.click("#do-stop-p0")
 	b.waitText(".given", "stop-sending p0")
 	b.waitText("#node-p0", "application stopped")
-	b.waitText("#reading", "step on until none is, then add partitions")
+	b.waitText("#reading", "step on until it does, then until all are read")
 	b.stepTo(b.tick() + 4)
 	b.waitText("#reading", "The readers are at the end")
 	b.click("#reading a[href*=add-partitions]")
