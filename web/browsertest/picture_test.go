@@ -172,11 +172,14 @@ func checkLane(t *testing.T, got lane, want run, partition int) {
 	p := want.state.Partitions[partition]
 	name := fmt.Sprintf("orders-%d", partition)
 	log := p.Replicas[0]
-	owner, position, lag := "", 0, 0
+	owner, reads, position, lag := "", "nobody reads it", 0, 0
 	for _, m := range want.state.Groups[0].Members {
 		for _, a := range m.Assignment {
 			if a.Partition == partition {
-				owner, position, lag = m.ID, a.Position, a.Lag
+				owner, reads, position, lag = m.ID, "read by "+m.ID, a.Position, a.Lag
+				if m.Paused {
+					reads = m.ID + " stands still"
+				}
 			}
 		}
 	}
@@ -215,9 +218,8 @@ func checkLane(t *testing.T, got lane, want run, partition int) {
 	if earlier := first - log.LogStartOffset; earlier > 0 && !strings.Contains(got.Earlier, fmt.Sprintf("%d earlier", earlier)) {
 		t.Errorf("%s: %d earlier records are not shown and the link says %q", name, earlier, got.Earlier)
 	}
-	words := []string{name, "nobody reads it", count(log.LogEndOffset-log.LogStartOffset, "record"), thousands(log.LogBytes) + " B", count(log.Segments, "segment")}
+	words := []string{name, reads, count(log.LogEndOffset-log.LogStartOffset, "record"), thousands(log.LogBytes) + " B", count(log.Segments, "segment")}
 	if owner != "" {
-		words[1] = "read by " + owner
 		words = append(words, fmt.Sprintf("%d to read", lag))
 	}
 	for _, word := range words {
