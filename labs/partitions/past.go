@@ -89,12 +89,7 @@ func (l *layout) read() (n int64) {
 // reaches says whether messages pass both ways between a node and the broker, and the broker works.
 func (l *layout) reaches(node kafka.NodeID) bool {
 	b := l.View.Brokers[0]
-	for _, f := range l.View.Faulty {
-		if f.Cut && (f.From == node && f.To == b.Node || f.From == b.Node && f.To == node) {
-			return false
-		}
-	}
-	return l.serves()
+	return !l.IsCut(node, b.Node) && !l.IsCut(b.Node, node) && l.serves()
 }
 
 // serves says whether the broker answers clients: it runs, does not stand still, and takes

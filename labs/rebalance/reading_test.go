@@ -110,17 +110,7 @@ func TestReading(t *testing.T) {
 		{query: "members=5&partitions=1&do=2:crash+billing-01&t=4", lacks: []string{"1 partition stay "}},
 	} {
 		_, p := frame(t, c.query)
-		text := labtest.Reading(p)
-		for _, words := range c.says {
-			if !strings.Contains(text, words) {
-				t.Errorf("%s: the reading lacks %q:\n%s", c.query, words, text)
-			}
-		}
-		for _, words := range c.lacks {
-			if strings.Contains(text, words) {
-				t.Errorf("%s: the reading has %q:\n%s", c.query, words, text)
-			}
-		}
+		labtest.CheckText(t, c.query, labtest.Reading(p), c.says, c.lacks)
 	}
 }
 

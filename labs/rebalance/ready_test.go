@@ -1,7 +1,6 @@
 package rebalance
 
 import (
-	"strings"
 	"testing"
 
 	"loglab/labs"
@@ -145,17 +144,7 @@ func TestReadyMadeRuns(t *testing.T) {
 					t.Errorf("%s is %s, want %s", c.Name, c.Number, number)
 				}
 			}
-			text := labtest.Reading(p)
-			for _, words := range w.says {
-				if !strings.Contains(text, words) {
-					t.Errorf("the reading lacks %q:\n%s", words, text)
-				}
-			}
-			for _, words := range w.lacks {
-				if strings.Contains(text, words) {
-					t.Errorf("the reading has %q:\n%s", words, text)
-				}
-			}
+			labtest.CheckText(t, run.Query, labtest.Reading(p), w.says, w.lacks)
 		})
 	}
 }

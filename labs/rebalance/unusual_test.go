@@ -76,17 +76,7 @@ func TestReadingInUnusualStates(t *testing.T) {
 		{"members=1&do=2:leave+billing-01&t=10", []string{"If billing-01 joined now, the 6 partitions that nobody reads would be read, all of them "}, []string{"would move"}},
 	} {
 		_, p := frame(t, c.query)
-		text := labtest.Reading(p)
-		for _, words := range c.says {
-			if !strings.Contains(text, words) {
-				t.Errorf("%s: the reading lacks %q:\n%s", c.query, words, text)
-			}
-		}
-		for _, words := range c.lacks {
-			if strings.Contains(text, words) {
-				t.Errorf("%s: the reading says %q:\n%s", c.query, words, text)
-			}
-		}
+		labtest.CheckText(t, c.query, labtest.Reading(p), c.says, c.lacks)
 	}
 }
 
