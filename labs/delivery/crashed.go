@@ -34,7 +34,7 @@ func (l *layout) afterCrash(i int) string {
 	if l.app.Members[i].Alive {
 		return fmt.Sprintf("It runs again; by now %s.", from)
 	}
-	id := fmt.Sprintf("tx-%s-%d", billing, i+1)
+	id := appTransaction(i)
 	how := isOver
 	if appTransacts(l.Address.Values) {
 		how = l.ending(id)

@@ -104,7 +104,7 @@ func (l *layout) wouldBegin(m *engine.MemberView) kafka.Offset {
 			return c.Next
 		}
 	}
-	if o := l.pendingOffset(firstTransaction); o >= 0 && l.commitStands() {
+	if o := l.pendingOffset(appTransaction(0)); o >= 0 && l.commitStands() {
 		return o
 	}
 	if appTransacts(l.Address.Values) && endsNow(m) {
@@ -129,12 +129,9 @@ func endsNow(m *engine.MemberView) bool {
 	return t != nil && string(t.State) == "COMMITTING_TRANSACTION" && t.Asking == "EndTxn"
 }
 
-// firstTransaction is the transactional.id of the first instance.
-const firstTransaction = "tx-" + billing + "-1"
-
 // commitStands says whether the commit of the first instance's transaction is decided, or the coordinator writes it.
 func (l *layout) commitStands() bool {
-	how := l.ending(firstTransaction)
+	how := l.ending(appTransaction(0))
 	return how == isDecided || how == isEnding
 }
 

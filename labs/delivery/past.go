@@ -24,7 +24,6 @@ type past struct {
 	fenced    []fencing
 	again     int // times that a leader recognised a batch as a duplicate
 	retried   int // times that a producer sent a batch again
-	losses    int // messages that a link dropped
 }
 
 // moment is when something happened.
@@ -136,10 +135,6 @@ func (l *layout) readPast() (p past) {
 			}
 		case journal.TimePassed:
 			p.waits = append(p.waits, passing{e.Cause, e.Seq, b.Span})
-		case journal.MessageLost:
-			if b.ByLink {
-				p.losses++
-			}
 		case journal.ProcessKilled:
 			p.crashes = append(p.crashes, crash{e.Node, e.Tick, "", e.Seq})
 		default:

@@ -174,13 +174,16 @@ func appSpec(v labs.Values) (g engine.ConsumerGroupSpec, err error) {
 // appLinger is linger.ms of the application's producer: what one poll has given goes out together, by the flush.
 const appLinger = 5000
 
+// appTransaction is the transactional.id of an instance of the application.
+func appTransaction(i int) string { return fmt.Sprintf("tx-%s-%d", billing, i+1) }
+
 // appProducer gives the settings of the producer inside the application.
 func appProducer(v labs.Values, i int) engine.ProducerConfig {
 	c := engine.DefaultProducerConfig(bills)
 	c.Linger, c.EnableIdempotence, c.RequestTimeout = appLinger, idempotences[v.Text("app-idempotence")], kafka.Millis(v.Int("request-timeout"))
 	c.TransactionVersion = v.Int("version")
 	if appTransacts(v) {
-		c.TransactionalID, c.TransactionTimeout = fmt.Sprintf("tx-%s-%d", billing, i+1), kafka.Millis(v.Int("txn-timeout"))
+		c.TransactionalID, c.TransactionTimeout = appTransaction(i), kafka.Millis(v.Int("txn-timeout"))
 	}
 	return c
 }
