@@ -84,7 +84,7 @@ func (c *Cluster) promisesFrom(first int) []ledger.Promise {
 		if o.Kind != client.Acknowledged || config.Acks != -1 {
 			continue
 		}
-		promise := ledger.Promise{Record: o.Record, TopicPartition: h.TopicPartition, Offset: o.Offset, Key: h.Key, Value: h.Value, Tick: h.Tick}
+		promise := ledger.Promise{Record: o.Record, Producer: h.Producer, TopicPartition: h.TopicPartition, Offset: o.Offset, Key: h.Key, Value: h.Value, Tick: h.Tick}
 		if config.TransactionalID != "" {
 			promise.Coordinated = TransactionsPartition(config.TransactionalID)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 	"loglab/engine/record"
 	"loglab/engine/replication"
@@ -23,12 +24,14 @@ type promise struct {
 // more and each of them has lost data since; eligible ones do not count where the leader committed by a
 // min.insync.replicas that the controller had already changed. An answer can reach its producer long after: what was excused as a batch is
 // excused as a record. Where the coordinator of a producer has lost what it gave out, another process can get the same
-// epoch, and a leader takes its records for those that it has. What retention or a cleaning may have taken is not looked for.
+// epoch, and a leader takes its records for those that it has; and so it can where a producer gave up a batch and the next
+// took over its sequences. What retention or a cleaning may have taken is not looked for.
 func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
 		if m.Offset >= 0 {
 			p := k.of(m.TopicPartition)
-			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: p.disturbed && p.wasExcused(&m) || m.Coordinated.Topic != "" && k.Lost(m.Coordinated)})
+			excused := p.disturbed && p.wasExcused(&m) || m.Coordinated.Topic != "" && (k.Lost(m.Coordinated) || p.inheritedSequence(&m))
+			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: excused})
 		}
 	}
 	for _, tp := range k.inOrder() {
@@ -107,6 +110,30 @@ func (p *partitionSeen) wasExcused(m *Promise) bool {
 		}
 	}
 	return false
+}
+
+// gaveUp notes that a producer gave up a batch.
+func (p *partitionSeen) gaveUp(producer kafka.NodeID, tick kafka.Tick) {
+	if p.givenUp == nil {
+		p.givenUp = map[kafka.NodeID]kafka.Tick{}
+	}
+	p.givenUp[producer] = tick
+}
+
+// recognised notes what a leader answered to a batch that it took for one that it has.
+func (p *partitionSeen) recognised(body journal.DuplicateRecognised) {
+	if len(p.givenUp) > 0 {
+		p.repeated = append(p.repeated, offsets{body.BaseOffset, body.LastOffset + 1})
+	}
+}
+
+// inheritedSequence says whether a leader may have taken a record of a transactional producer for another: the producer had
+// the record when it gave up a batch before it, whose sequences the next one takes over (TransactionManager.handleFailedBatch),
+// although a leader that stood still can write the first yet. It answers the second with the place of the first. What was
+// acknowledged so is in no log; its transaction can only be aborted.
+func (p *partitionSeen) inheritedSequence(m *Promise) bool {
+	at, gaveUp := p.givenUp[m.Producer]
+	return gaveUp && m.Tick <= at && slices.ContainsFunc(p.repeated, func(o offsets) bool { return o.overlap(m.Offset, m.Offset+1) })
 }
 
 // epochOf gives the epoch of the leader that wrote a record.

@@ -92,6 +92,10 @@ type partitionSeen struct {
 	// gone is what a leader that did not know that it was none had below its high watermark and has cut off, after an unclean
 	// election or a loss of data: readers may have it.
 	gone offsets
+	// givenUp is when each producer last gave up a batch, repeated the places of batches that a leader has taken for
+	// duplicates since the first did.
+	givenUp  map[kafka.NodeID]kafka.Tick
+	repeated []offsets
 }
 
 // chosenBy is a consumer in a partition.
@@ -198,6 +202,10 @@ func (k *Checker) takeEvents(o *Observation) {
 			p := k.of(body.TopicPartition)
 			p.highest = max(p.highest, body.To)
 			p.settle(k.idOf(e.Node), body.To)
+		case journal.ProduceFailed:
+			k.of(body.TopicPartition).gaveUp(e.Node, e.Tick)
+		case journal.DuplicateRecognised:
+			k.of(body.TopicPartition).recognised(body)
 		case journal.LeadershipTaken:
 			id, _ := k.brokerOf(e.Node)
 			k.leads(k.of(body.TopicPartition), body.LeaderEpoch, id, string(e.Node))

@@ -60,6 +60,7 @@ type Attached struct {
 // Promise is a record that was acknowledged with acks=all.
 type Promise struct {
 	Record         int // its number
+	Producer       kafka.NodeID
 	TopicPartition kafka.TopicPartition
 	Offset         kafka.Offset
 	Key, Value     []byte
