@@ -82,6 +82,27 @@ func overTheEdge(b *tab, width int) []string {
 	})()`, width))
 }
 
+// Messages stand between the nodes, and cover neither them nor each other, however long they wait.
+func TestMessagesCoverNothing(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	for _, width := range []int{320, 640, 1000, 1280, 1920} {
+		b.size(width, 1000)
+		for _, look := range []string{"&t=10", "&t=10&size=projector", "&t=10&vs=rate:6"} {
+			b.open(explorer + "&do=3:pause+b1" + look)
+			covered := eval[[]string](b, `[...document.querySelectorAll('.network')].flatMap(network => {
+				const boxes = [...network.querySelectorAll('.message, .stop > *')].map(e => [e.textContent.trim(), e.getBoundingClientRect()])
+				return boxes.flatMap(([text, a], i) => boxes.slice(i + 1)
+					.filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+					.map(([other]) => text + ' / ' + other))
+			})`)
+			if len(covered) > 0 {
+				t.Errorf("%s at %d px: these meet: %q", look, width, covered)
+			}
+		}
+	}
+}
+
 // The page stays small enough for a morph to be quick and for a screen reader to be of use.
 func TestElements(t *testing.T) {
 	t.Parallel()
