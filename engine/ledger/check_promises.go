@@ -30,8 +30,7 @@ func (k *Checker) checkPromises(o *Observation) {
 	for _, m := range o.Promises {
 		if m.Offset >= 0 {
 			p := k.of(m.TopicPartition)
-			excused := p.disturbed && p.wasExcused(&m) || m.Coordinated.Topic != "" && (k.Lost(m.Coordinated) || p.inheritedSequence(&m))
-			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: excused})
+			p.promises = append(p.promises, promise{Promise: m, epoch: p.epochOf(&m), excused: p.disturbed && p.wasExcused(&m) || m.Coordinated.Topic != "" && k.Lost(m.Coordinated)})
 		}
 	}
 	for _, tp := range k.inOrder() {
@@ -69,7 +68,7 @@ func (k *Checker) missing(p *partitionSeen, m *promise, candidates []kafka.Broke
 	if m.batch != nil {
 		p.committed = min(p.committed, m.Offset)
 	}
-	if p.isUnclean && m.epoch < p.unclean || p.hasEmptied && p.emptied >= m.Tick {
+	if p.isUnclean && m.epoch < p.unclean || p.hasEmptied && p.emptied >= m.Tick || p.inheritedSequence(m) {
 		return
 	}
 	lost := func(id kafka.BrokerID) bool { return k.brokers[id].hasLost && k.brokers[id].lost >= m.Tick }
@@ -113,11 +112,11 @@ func (p *partitionSeen) wasExcused(m *Promise) bool {
 }
 
 // gaveUp notes that a producer gave up a batch.
-func (p *partitionSeen) gaveUp(producer kafka.NodeID, tick kafka.Tick) {
+func (p *partitionSeen) gaveUp(producer kafka.NodeID) {
 	if p.givenUp == nil {
-		p.givenUp = map[kafka.NodeID]kafka.Tick{}
+		p.givenUp = map[kafka.NodeID]bool{}
 	}
-	p.givenUp[producer] = tick
+	p.givenUp[producer] = true
 }
 
 // recognised notes what a leader answered to a batch that it took for one that it has.
@@ -127,13 +126,15 @@ func (p *partitionSeen) recognised(body journal.DuplicateRecognised) {
 	}
 }
 
-// inheritedSequence says whether a leader may have taken a record of a transactional producer for another: the producer had
-// the record when it gave up a batch before it, whose sequences the next one takes over (TransactionManager.handleFailedBatch),
-// although a leader that stood still can write the first yet. It answers the second with the place of the first. What was
-// acknowledged so is in no log; its transaction can only be aborted.
-func (p *partitionSeen) inheritedSequence(m *Promise) bool {
-	at, gaveUp := p.givenUp[m.Producer]
-	return gaveUp && m.Tick <= at && slices.ContainsFunc(p.repeated, func(o offsets) bool { return o.overlap(m.Offset, m.Offset+1) })
+// inheritedSequence says whether a leader may have taken a record of a transactional producer for another: the producer gave
+// up a batch, and the next one took over its sequences (TransactionManager.handleFailedBatch), although the first may be
+// written, or is by a leader that stood still and goes on. A leader that has it answers the second with the place of the
+// first, and what was acknowledged so is in no log. With transaction version 2 the transaction can only be aborted, and the
+// next has another epoch. With version 1 a batch that fails while its transaction commits leaves the epoch as it is
+// (maybeTransitionToErrorState), and the record that is lost can be one of the next transaction, which commits.
+func (p *partitionSeen) inheritedSequence(m *promise) bool {
+	return m.batch == nil && m.Coordinated.Topic != "" && p.givenUp[m.Producer] &&
+		slices.ContainsFunc(p.repeated, func(o offsets) bool { return o.overlap(m.Offset, m.Offset+1) })
 }
 
 // epochOf gives the epoch of the leader that wrote a record.

@@ -92,9 +92,9 @@ type partitionSeen struct {
 	// gone is what a leader that did not know that it was none had below its high watermark and has cut off, after an unclean
 	// election or a loss of data: readers may have it.
 	gone offsets
-	// givenUp is when each producer last gave up a batch, repeated the places of batches that a leader has taken for
-	// duplicates since the first did.
-	givenUp  map[kafka.NodeID]kafka.Tick
+	// givenUp are the producers that gave up a batch, repeated the places of batches that a leader has taken for duplicates
+	// since the first did.
+	givenUp  map[kafka.NodeID]bool
 	repeated []offsets
 }
 
@@ -203,7 +203,7 @@ func (k *Checker) takeEvents(o *Observation) {
 			p.highest = max(p.highest, body.To)
 			p.settle(k.idOf(e.Node), body.To)
 		case journal.ProduceFailed:
-			k.of(body.TopicPartition).gaveUp(e.Node, e.Tick)
+			k.of(body.TopicPartition).gaveUp(e.Node)
 		case journal.DuplicateRecognised:
 			k.of(body.TopicPartition).recognised(body)
 		case journal.LeadershipTaken:

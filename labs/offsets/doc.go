@@ -16,4 +16,7 @@
 //
 // Simplified: applications poll for the first time at tick 0, when their group is stable and the records to begin with
 // are written.
+//
+// Simplified: a group and its sink tell records apart by topic, partition and offset. Where a record is lost and another
+// gets its offset, after a power loss or an unclean election, the lab counts both as one.
 package offsets

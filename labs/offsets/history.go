@@ -243,7 +243,7 @@ func (h *historian) follow(r *reader, e journal.Event) {
 		h.begin(r, e, b.TopicPartition, b.Offset)
 	case journal.PositionReset:
 		if b.From >= 0 {
-			h.correct(r, b.TopicPartition, b.From, b.To)
+			h.correct(r, e.Tick, b)
 		}
 		h.begin(r, e, b.TopicPartition, b.To)
 	case journal.PositionMoved:
@@ -446,15 +446,16 @@ func (h *historian) begin(r *reader, e journal.Event, tp kafka.TopicPartition, a
 	}
 }
 
-// correct notes that the log had nothing where a consumer began, and where it begins instead.
-func (h *historian) correct(r *reader, tp kafka.TopicPartition, from, to kafka.Offset) {
-	if tp.Topic != topic {
+// correct notes that the log had nothing where a consumer began, and where and when it begins instead.
+func (h *historian) correct(r *reader, tick kafka.Tick, b journal.PositionReset) {
+	if b.TopicPartition.Topic != topic {
 		return
 	}
 	for i := range h.crashes {
 		for j := range h.crashes[i].parts {
-			if p := &h.crashes[i].parts[j]; p.TopicPartition == tp && p.heir == r.node && p.begins == from {
-				p.begins = to
+			if p := &h.crashes[i].parts[j]; p.TopicPartition == b.TopicPartition && p.heir == r.node && p.begins == b.From {
+				p.heirTick, p.begins = tick, b.To
+				p.end = max(p.end, min(b.To, h.watermark[b.TopicPartition.Partition]))
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (g *groupState) ifCrashed(m *engine.MemberView) (o outcome) {
 			o.lost += at.straysOf(kafka.NodeID(m.ID))
 			continue
 		}
-		if at.outside && at.coming > at.LogEndOffset {
+		if at.beyond() {
 			o.beyond = append(o.beyond, at.TopicPartition.String())
 		}
 		o.outside = o.outside || at.outside
@@ -80,6 +80,9 @@ func (g *groupState) ifCrashed(m *engine.MemberView) (o outcome) {
 	}
 	return o
 }
+
+// beyond says whether what is committed of a partition, or about to be, lies behind the end of its log.
+func (p *part) beyond() bool { return p.outside && p.coming > p.LogEndOffset }
 
 // straysOf counts the records that would be lost with a consumer that does not read the partition any more and still has
 // them in hand: those that the group has passed.
@@ -262,10 +265,10 @@ func (l *layout) tryCrash(g *groupState, m *engine.MemberView) fork {
 	if c.Apply(cmd) != nil {
 		return fork{address: a.WithTick(at + 1)}
 	}
-	w := watch{again: g.ifCrashed(m).again, from: map[kafka.TopicPartition]kafka.Offset{}}
+	w := watch{again: g.ifCrashed(m).again, from: map[kafka.TopicPartition]kafka.Offset{}, beyond: map[kafka.TopicPartition]bool{}}
 	for i := range g.parts {
-		if g.parts[i].owner == m {
-			w.from[g.parts[i].TopicPartition] = kafka.NoOffset
+		if at := &g.parts[i]; at.owner == m {
+			w.from[at.TopicPartition], w.beyond[at.TopicPartition] = kafka.NoOffset, at.beyond()
 		}
 	}
 	last := min(l.Address.T+aheadTicks, a.Last())
@@ -290,8 +293,9 @@ func (l *layout) tryCrash(g *groupState, m *engine.MemberView) fork {
 
 // watch waits for the outcome of a crash.
 type watch struct {
-	from  map[kafka.TopicPartition]kafka.Offset // where others have begun; -1: they have not
-	again int                                   // records that have not been repeated yet
+	from   map[kafka.TopicPartition]kafka.Offset // where others have begun; -1: they have not
+	beyond map[kafka.TopicPartition]bool         // what is committed is beyond the end, and will not do
+	again  int                                   // records that have not been repeated yet
 }
 
 // take takes in the events of a tick.
@@ -307,7 +311,9 @@ func (w *watch) take(events iter.Seq[journal.Event], group string) {
 		}
 		switch b := e.Body.(type) {
 		case journal.PositionCommitted:
-			begin(b.TopicPartition, b.Offset)
+			if !w.beyond[b.TopicPartition] {
+				begin(b.TopicPartition, b.Offset)
+			}
 		case journal.PositionReset:
 			begin(b.TopicPartition, b.To)
 		case journal.PositionMoved:
