@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loglab/engine"
+	"loglab/engine/journal"
 	"loglab/engine/kafka"
 )
 
@@ -195,6 +196,30 @@ func (s *simulation) pendingGroups(v engine.View) (why []string) {
 		}
 	}
 	return why
+}
+
+// memberWithoutSession names a member that nobody removes, as Kafka's coordinator has them too: "" if there is none. A client
+// of the classic protocol joins a group of the consumer protocol, the records of it are committed only after
+// offsets.commit.timeout.ms, and it does not come again: the timer of its session begins with a write that is done in time
+// alone (GroupMetadataManager.classicGroupJoinToConsumerGroup), or when a coordinator loads the group.
+func (s *simulation) memberWithoutSession() string {
+	late := map[kafka.MemberID]bool{}
+	for e := range s.cluster.Journal().All() {
+		if b, ok := e.Body.(journal.GroupRequestRefused); ok && b.API == "JoinGroup" && b.Error == "COORDINATOR_NOT_AVAILABLE" {
+			late[b.Member] = true
+		}
+	}
+	for _, g := range s.cluster.View().Groups {
+		if g.CoordinatedView == nil || g.Held == nil {
+			continue
+		}
+		for _, m := range g.Held.Members {
+			if late[m.ID] && m.SessionEnds == 0 {
+				return fmt.Sprintf("group %s: %s has no session", g.ID, m.ID)
+			}
+		}
+	}
+	return ""
 }
 
 // partitionsOf counts the partitions of a topic.

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -208,7 +209,7 @@ func (s *simulation) run() (wrong string) {
 			waited, done = 0, now
 		}
 	}
-	if s.excuse = s.failedFollower(); s.excuse != "" {
+	if s.excuse = cmp.Or(s.failedFollower(), s.memberWithoutSession()); s.excuse != "" {
 		return ""
 	}
 	return fmt.Sprintf("%d s after everything was healed, or a record was processed: %s", most/1000, pending)
