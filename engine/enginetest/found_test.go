@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"slices"
 	"testing"
 
 	"loglab/engine"
@@ -160,5 +161,42 @@ func TestFollowerFailsOnABatchFromBelow(t *testing.T) {
 	give(t, c, "delete-records orders-0 @4", "wait 1s", "kill b1", "start b1", "wait 60s")
 	if p := c.View().Partitions[0]; len(p.ISR) != 2 || p.Replicas[0].LogStartOffset != 4 || p.Replicas[0].LogEndOffset != 4 {
 		t.Errorf("ISR %d, broker 1 has %d to %d; want both, and 4 to 4", p.ISR, p.Replicas[0].LogStartOffset, p.Replicas[0].LogEndOffset)
+	}
+}
+
+// A batch is written, and given up, as its answer comes after delivery.timeout.ms. The next batch takes over its sequence, and
+// the leader takes that for a copy: acknowledged, and in no log. With transaction version 1 the epoch stays as it is if the
+// transaction was being committed, so that the record that is lost is one of the next transaction, which commits. Otherwise
+// the next transaction has another epoch. Source: TransactionManager.maybeTransitionToErrorState, handleFailedBatch.
+func TestBatchGivenUpWhileCommitting(t *testing.T) {
+	for _, tc := range []struct {
+		what    string
+		version int
+		commits bool
+		log     []string
+		lost    int
+	}{
+		{"version 1, while it commits", 1, true, []string{"0:first", "1:a", "2:ABORT", "3:COMMIT"}, 1},
+		{"version 1, before it commits", 1, false, []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
+		{"version 2, while it commits", 2, true, []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
+	} {
+		spec := transactional("one")
+		spec.Groups = nil
+		spec.Cluster, spec.Topic.ReplicationFactor = engine.DefaultCluster(2), 2
+		p := &spec.Producers[0].Config
+		p.TransactionVersion, p.RequestTimeout, p.DeliveryTimeout = tc.version, 3000, 6000
+		c := start(t, spec)
+		give(t, c, "begin-transaction p0", "produce p0 - first", "wait 1s", "cut b1 b2", "produce p0 - a")
+		if tc.commits {
+			give(t, c, "commit-transaction p0")
+		}
+		tick(t, c, 2) // the leader has it
+		give(t, c, "pause p0", "wait 7s", "heal b1 b2", "wait 1s", "resume p0", "wait 1s", "abort-transaction p0", "wait 5s", "begin-transaction p0", "produce p0 - b", "wait 1s", "commit-transaction p0", "wait 5s")
+		if log := logged(t, c.View().Partitions[0].Log.Segments); !slices.Equal(log, tc.log) {
+			t.Errorf("%s: the log has %q, want %q", tc.what, log, tc.log)
+		}
+		if l := c.Ledger(); l.Acknowledged != 2 || len(l.Lost) != tc.lost {
+			t.Errorf("%s: %d acknowledged, %d of them lost; want 2 and %d", tc.what, l.Acknowledged, len(l.Lost), tc.lost)
+		}
 	}
 }

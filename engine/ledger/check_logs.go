@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -115,7 +116,9 @@ func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, 
 		if b := k.brokers[id]; !was.cut && !(b.hasLost && b.lost == k.tick) {
 			k.checkCleaned(p, id, was, now)
 		}
+		before := slices.Clone(was.batches)
 		was.forget(0)
+		defer func() { was.keepSeen(before) }()
 	}
 	was.cleaned, was.cut = 0, false
 	keep := len(was.batches)
@@ -158,6 +161,17 @@ func (k *Checker) follow(p *partitionSeen, id kafka.BrokerID, was *replicaSeen, 
 	}
 	if end := was.end(); now.Open && end != now.LogEndOffset && len(was.batches) > 0 && !cutThere && !emptied {
 		k.violated(OffsetsRise, p.tp, "broker %d: the last batch ends before offset %d, the log end offset is %d", id, end, now.LogEndOffset)
+	}
+}
+
+// keepSeen lets what a cleaning has left count as seen when it was.
+func (r *replicaSeen) keepSeen(before []batchSeen) {
+	for i := range r.batches {
+		b := &r.batches[i]
+		at, found := slices.BinarySearchFunc(before, b.base, func(was batchSeen, base kafka.Offset) int { return cmp.Compare(was.base, base) })
+		if found && before[at].leaderEpoch() == b.leaderEpoch() {
+			b.seen = before[at].seen
+		}
 	}
 }
 

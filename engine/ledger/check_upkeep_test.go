@@ -36,6 +36,24 @@ func TestLogCutWithinABatch(t *testing.T) {
 	}
 }
 
+// What a cleaning leaves was seen when it was: a disk that was lost since has lost it too.
+func TestSeenBeforeTheCleaning(t *testing.T) {
+	l := newTxnLog(t)
+	l.k.tick = 7
+	l.append(record.Options{}, 1)
+	l.append(record.Options{}, 1)
+	r := l.look()
+	l.k.tick = 9
+	l.append(record.Options{}, 1)
+	r.cleaned = 1
+	l.look()
+	for i, want := range []kafka.Tick{7, 7, 9} {
+		if got := r.batches[i].seen; got != want {
+			t.Errorf("batch %d was seen in tick %d, want %d", i, got, want)
+		}
+	}
+}
+
 // A log that a power loss has left with an empty segment ends where that begins, behind a hole or not.
 func TestLogThatEndsWithAnEmptySegment(t *testing.T) {
 	builder := record.NewBuilder(record.Options{})
