@@ -41,11 +41,12 @@
 //	TestTransactionRecordsWritten  and we read what TransactionLog writes under each transaction.version
 //	TestTransactionRecordsSpoiled  and both refuse the same spoiled records
 //	TestTransactionPartitions  Utils.abs and String.hashCode give a transactional id's partition of __transaction_state
+//	TestBatchGivenUp        KafkaProducer uses the sequence of a batch that it gives up again, and keeps its epoch or not, as engine/client does
 //	TestKafkajs             kafkajs 2.2.4, its default and its legacy partitioner
 //	TestLibrdkafka          librdkafka's partitioner functions
 //	TestLibrdkafkaKeyless   and which keys they take for none
 //
 // It leaves out the network, clocks and threads of the judges: their classes and functions are called
-// directly. A judge that is not installed fails its tests and says what to install. Kafka's jars and
+// directly, but for KafkaProducer, which talks to a broker that the test plays. A judge that is not installed fails its tests and says what to install. Kafka's jars and
 // kafkajs are fetched at pinned versions into the user's cache directory, loglab-judge.
 package judge

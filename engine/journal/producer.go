@@ -188,7 +188,7 @@ func (b ProduceFailed) Sentence() string {
 	case "NETWORK_EXCEPTION":
 		answer = "the connection was lost before an answer came (NETWORK_EXCEPTION), so they may be written all the same"
 	case "REQUEST_TIMED_OUT":
-		answer = "the answer did not come in time (REQUEST_TIMED_OUT), so they may be written all the same"
+		answer = "request.timeout.ms was over (REQUEST_TIMED_OUT), here or at the leader, so they may be written all the same"
 	}
 	return fmt.Sprintf("The producer gave up %s for %s: %s.", kafka.Count(b.Records, "record"), b.TopicPartition, answer)
 }

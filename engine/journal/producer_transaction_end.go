@@ -114,8 +114,11 @@ func (b ProducerTransactionFailed) Text() string {
 // Sentence says what the error means and what is left to do.
 func (b ProducerTransactionFailed) Sentence() string {
 	cause := fmt.Sprintf("%s was answered with %s", b.API, b.Error)
-	if b.API == "" {
+	switch {
+	case b.API == "":
 		cause = b.Error
+	case b.Error == "NETWORK_EXCEPTION", b.Error == "REQUEST_TIMED_OUT": // there may have been no answer
+		cause = fmt.Sprintf("%s failed with %s", b.API, b.Error)
 	}
 	switch {
 	case b.Fatal && b.Error == "PRODUCER_FENCED":

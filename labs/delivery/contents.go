@@ -253,6 +253,8 @@ func nameOf(r record.Record) string {
 	if value == "" {
 		value = string(r.Key)
 	}
-	const most = 5
-	return labs.Narrow(value, most)
+	return labs.Narrow(value, mostOfName)
 }
+
+// mostOfName is how many letters of a value a cell has room for.
+const mostOfName = 5

@@ -61,14 +61,21 @@ func (l *layout) failureMeans(f *failure) string {
 		return "It was never sent."
 	case f.error == kerr.NotEnoughReplicasAfterAppend.Message && f.sent:
 		return "The leader has written the batch, and too few replicas have it."
-	case f.doubt:
+	case f.doubt && (f.sent || f.error == expired):
 		return "The leader may have written the batch: its producer does not know."
 	case f.error == expired:
 		return "Each try was refused: nothing of it is written."
 	case f.sent:
 		return "Nothing of that batch is written by this request."
 	}
-	return "It can only abort this transaction."
+	means := "That transaction could only be aborted."
+	if f.open {
+		means = "It can only abort this transaction."
+	}
+	if f.doubt {
+		means = "The leader may have written the batch. " + means
+	}
+	return means
 }
 
 // readCoordinators says which transactional ids nobody coordinates now.

@@ -22,8 +22,8 @@ type past struct {
 	crashes   []crash
 	failures  []failure // errors that ended something, the last ones
 	fenced    []fencing
-	again     int // times that a leader recognised a batch as a duplicate
-	retried   int // times that a producer sent a batch again
+	again     []repeat // each time that a leader took a batch for one that it has
+	retried   int      // times that a producer sent a batch again
 }
 
 // moment is when something happened.
@@ -76,8 +76,18 @@ type failure struct {
 	sent  bool // a batch was given up that had been sent
 	asked bool // it is the answer of a broker: otherwise none came
 	doubt bool // the leader may have taken the batch
+	open  bool // the transaction that it ended is still the one of that process
 	seq   uint64
 }
+
+// repeat is when a leader took a batch for one that it has.
+type repeat struct {
+	of         kafka.TopicPartition
+	base, last kafka.Offset // inclusive, of the one that it has
+	seq        uint64
+}
+
+func (r *repeat) covers(o kafka.Offset) bool { return r.base <= o && o <= r.last }
 
 // sending is a producer and where it writes.
 type sending struct {
@@ -136,6 +146,7 @@ func (l *layout) readPast() (p past) {
 		case journal.TimePassed:
 			p.waits = append(p.waits, passing{e.Cause, e.Seq, b.Span})
 		case journal.ProcessKilled:
+			p.over(e.Node)
 			p.crashes = append(p.crashes, crash{e.Node, e.Tick, "", e.Seq})
 		default:
 			p.take(e, l.Cluster.Journal())
@@ -185,22 +196,36 @@ func (p *past) takeCoordinator(e journal.Event) {
 func (p *past) take(e journal.Event, j *journal.Journal) {
 	switch b := e.Body.(type) {
 	case journal.ConsumerCrashed:
+		p.over(e.Node)
 		p.crashes = append(p.crashes, crash{e.Node, e.Tick, b.At, e.Seq})
 	case journal.ProduceFailed:
 		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: "Produce", error: b.Error, sent: true, asked: isAnswer(j, e.Cause), doubt: leavesDoubt(b.Error), seq: e.Seq})
 	case journal.BatchExpired:
 		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, error: expired, sent: b.InFlight || b.Attempts > 0, doubt: b.InFlight || p.doubted[sending{e.Node, b.TopicPartition}], seq: e.Seq})
 	case journal.ProducerTransactionFailed:
+		doubt := false
 		if n := len(p.failures); n > 0 && p.failures[n-1].node == e.Node && p.failures[n-1].tick == e.Tick && p.failures[n-1].error == b.Error {
+			doubt = p.failures[n-1].doubt
 			p.failures = p.failures[:n-1] // the same answer, told once
 		}
-		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, asked: isAnswer(j, e.Cause), seq: e.Seq})
+		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, asked: isAnswer(j, e.Cause), doubt: doubt, open: true, seq: e.Seq})
+	case journal.ProducerTransactionEnded:
+		p.over(e.Node)
 	case journal.DuplicateRecognised:
-		p.again++
+		p.again = append(p.again, repeat{b.TopicPartition, b.BaseOffset, b.LastOffset, e.Seq})
 	case journal.BatchRetried:
 		p.retried++
 		at := sending{e.Node, b.TopicPartition}
 		p.doubted[at] = p.doubted[at] || leavesDoubt(b.Error)
+	}
+}
+
+// over notes that a process is out of the transaction that it had.
+func (p *past) over(node kafka.NodeID) {
+	for i := range p.failures {
+		if p.failures[i].node == node {
+			p.failures[i].open = false
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (l *layout) reading() (list []view.Paragraph) {
 	add(l.readFenced()...)
 	add(l.readFailures()...)
 	add(l.readCoordinators()...)
-	add(l.readDuplicates(), l.readLatency())
+	add(l.readDuplicates(), l.readTaken(), l.readLatency())
 	return list
 }
 
@@ -205,15 +205,35 @@ func (c *contents) gives(r *reader) bool {
 	})
 }
 
-// readDuplicates says what was sent twice and written once.
+// readDuplicates says what was taken for a batch that is written already.
 func (l *layout) readDuplicates() view.Paragraph {
-	switch {
-	case l.past.again > 0:
-		return say(fmt.Sprintf("Second copies were recognised, %s: ", kafka.Count(l.past.again, "time")), "the leader had the producer id, epoch and sequences, answered with the offsets of the first copy, and wrote nothing.")
+	switch n := len(l.past.again); {
+	case n > 0:
+		return say(fmt.Sprintf("Taken for second copies, %s: ", kafka.Count(n, "time")), "the leader had a batch with that producer id, epoch and sequences, answered with its offsets, and wrote nothing.")
 	case l.past.retried > 0:
 		return say(fmt.Sprintf("Batches failed and are tried again, %s: ", kafka.Count(l.past.retried, "time")), "no answer had come, or an error that lets the producer try again.")
 	}
 	return nil
+}
+
+// readTaken says which records were no copies of what they were taken for: they are acknowledged, and in no log.
+func (l *layout) readTaken() view.Paragraph {
+	tp := l.read().TopicPartition
+	var names []string
+	for _, lost := range l.Cluster.Ledger().Lost {
+		if lost.TopicPartition != tp || lost.Value == nil {
+			continue
+		}
+		stands, known := l.past.appended[lost.Offset]
+		if known && slices.ContainsFunc(l.past.again, func(r repeat) bool { return r.of == tp && r.covers(lost.Offset) && stands.seq < r.seq }) {
+			names = append(names, labs.Narrow(*lost.Value, mostOfName))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return say(fmt.Sprintf("%s %s no copy: ", namesText(names), labs.Verb(len(names), "was", "were")),
+		"the producer had given up a batch and used its sequences again in the same epoch, but that batch is written. What was acknowledged with its place is in no log.")
 }
 
 // readLatency says how long records take to each reader. Only those are compared that both have, with no wait on their way:

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"strings"
 	"testing"
 
 	"loglab/labs/labtest"
@@ -39,7 +40,14 @@ func TestReading(t *testing.T) {
 		{alone + "do=1:cut+p0+b1&do=1:produce+p0+a&do=3:wait+130s&do=10:heal+p0+b1&t=30", []string{"p0 gave up a batch in tick 3: delivery.timeout.ms was over. The leader may have written the batch"}, []string{"batches were sent again"}},
 		{alone + "retries=0&request-timeout=500&do=1:drop-next+b1+p0&do=1:produce+p0+a&t=14", []string{"p0 got no answer to its Produce request until tick", "The leader may have written the batch", "1 is in orders"}, []string{"Nothing of that batch", "the answer to"}},
 		{alone + "outbox=on&retries=0&request-timeout=500&do=1:drop-next+b1+p0&do=1:produce+p0+a&do=10:wait+5s&t=34", []string{"At least once from a row of the outbox table", "2 are in orders"}, nil},
-		{alone + "do=1:cut-one-way+b1+p0&do=1:produce+p0+a&do=3:wait+60s&do=4:wait+65s&t=20", []string{"Second copies were recognised, 61 times"}, []string{"batches were"}},
+		{alone + "do=1:cut-one-way+b1+p0&do=1:produce+p0+a&do=3:wait+60s&do=4:wait+65s&t=20", []string{"Taken for second copies, 61 times"}, []string{"batches were"}},
+
+		// A batch that is given up, though it is written: what comes next is taken for its copy, or is not.
+		{givenUp + "&t=11", []string{"p0 got no answer to its Produce request until tick 11: NETWORK_EXCEPTION. The leader may have written the batch. It can only abort this transaction."}, []string{"no copy", "lost here"}},
+		{givenUp + "&t=25", []string{"Taken for second copies, 1 time", "That transaction could only be aborted."}, []string{"no copy", "lost here", "only abort this"}},
+		{givenUp + "&t=30", []string{"c was no copy", "1 acknowledged record was lost here"}, []string{"only abort this"}},
+		{strings.Replace(givenUp, "version=1", "version=2", 1) + "&t=34", []string{"3 records handed in: 2 acknowledged, 3 are in orders"}, []string{"no copy", "lost here", "Taken for", "can cost"}},
+		{alone + "request-timeout=500&do=1:drop-next+b1+p0&do=1:produce+p0+a+a&do=14:power-loss+b1&do=16:start+b1&do=17:wait+20s&do=18:produce+p0+b+b&t=30", []string{"Taken for second copies, 1 time", "1 acknowledged record was lost here"}, []string{"no copy"}},
 
 		// After a crash: what is decided is not aborted any more.
 		{"brokers=3&do=1:crash+billing-1+during+commit&t=28", []string{"Its transaction is committed, and with it the offset 3, at which a new process begins: that is decided, and its markers follow. By now its group has committed nothing."}, []string{"initTransactions"}},

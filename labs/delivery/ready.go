@@ -16,6 +16,9 @@ const (
 	zombie = openers + "producers=2&ids=shared&do=1:begin-transaction+p0&do=1:produce+p0+a+a&do=6:pause+p0&do=7:start+p1&do=17:begin-transaction+p1&do=17:produce+p1+n+new&do=21:commit-transaction+p1&do=24:resume+p0&do=24:produce+p0+b+b&do=28:abort-transaction+p0"
 	// One transaction with a, b and c, committed.
 	oneCommit = "do=1:begin-transaction+p0&do=1:produce+p0+a+a&do=1:produce+p0+b+b&do=1:produce+p0+c+c&do=5:commit-transaction+p0&t=14"
+	// b is written, its answer is lost, and p0 learns of that after delivery.timeout.ms, while its transaction commits; c is in the next one.
+	givenUp = openers + "version=1&txn-timeout=300000&do=1:begin-transaction+p0&do=1:produce+p0+a+a&do=9:drop-next+b1+p0&do=9:produce+p0+b+b&do=9:commit-transaction+p0&do=10:pause+p0&do=10:wait+125s" +
+		"&do=11:resume+p0&do=12:abort-transaction+p0&do=19:begin-transaction+p0&do=19:produce+p0+c+c&do=20:commit-transaction+p0"
 	// p0 opens a transaction and is silent for 75 s.
 	silent = "do=1:begin-transaction+p0&do=1:produce+p0+a+a&do=1:produce+p0+b+b&do=1:produce+p0+c+c&do=6:wait+60s&do=8:wait+10s&do=10:wait+4s&do=12:commit-transaction+p0&t=17"
 )
@@ -46,6 +49,7 @@ func transacting() []labs.Ready {
 		{Title: "The same, aborted", Query: amongOthers + "&do=25:abort-transaction+p0&t=32", Text: "Last stable offset 9: read_committed is given x0, x1, b1, b2, and the client filters a1 and c1. read_uncommitted has seen all six."},
 		{Title: "A zombie is fenced", Query: zombie + "&t=33", Text: "0: a, 1: ABORT, 2: new. The leader refuses the zombie’s record with INVALID_PRODUCER_EPOCH, the coordinator its abort with PRODUCER_FENCED."},
 		{Title: "A transaction that takes too long", Query: openers + "version=1&" + silent, Text: "Silent for 75 s with transaction.timeout.ms = 60,000: its coordinator aborts it at a look every 10 s, and the commit comes too late."},
+		{Title: "A batch given up while its transaction commits", Query: givenUp + "&t=30&vs=version:2", Text: "With transaction version 1 the producer keeps its epoch and uses the sequence of b again. c is taken for a copy of it: acknowledged, committed, and in no log. Version 2 gives each transaction an epoch of its own."},
 		{Title: "commitTransaction returns, and nobody sees it yet", Query: "brokers=3&t=30", Text: "The decision is in the coordinator’s log and the marker in bills, but not below the high watermark: read_committed still waits."},
 		{Title: "The coordinator dies in PrepareCommit", Query: "brokers=3&do=28:kill+b2&do=29:wait+10s&t=33", Text: "The decision stands in __transaction_state: the broker that takes over reads it there, and writes the markers."},
 		{Title: "Lag stays 1 behind a marker", Query: openers + "reader-commit=last&" + oneCommit, Text: "Three records and a COMMIT marker: the reader commits its last offset + 1 = 3, the log ends at 4."},

@@ -33,7 +33,7 @@ var wants = map[string]want{
 		says: []string{"At least once from a call of send that is acknowledged to its record in orders", "So far, of 1 record handed in: 1 acknowledged, 1 is in orders, 1 of them twice."},
 	},
 	"A lost answer, with idempotence": {
-		strips: map[string]string{"orders-0": "a1"}, says: []string{"Exactly once from a call of send that is acknowledged to its record in orders", "Second copies were recognised, 1 time", "So far, of 1 record handed in: 1 acknowledged, 1 is in orders."},
+		strips: map[string]string{"orders-0": "a1"}, says: []string{"Exactly once from a call of send that is acknowledged to its record in orders", "Taken for second copies, 1 time", "So far, of 1 record handed in: 1 acknowledged, 1 is in orders."},
 	},
 	"A lost answer, side by side": {strips: map[string]string{"orders-0": "a1"}},
 	"A lost request, and nothing is sent again": {
@@ -65,6 +65,10 @@ var wants = map[string]want{
 	"A transaction that takes too long": { // TXN-04
 		strips: map[string]string{"orders-0": "a b c A"}, flags: map[string]string{"orders-0": "stable, watermark, end 4"}, uncommitted: "a b c",
 		says: []string{"The coordinator began to abort the transaction of tx-0 in tick 8: transaction.timeout.ms was over.", "p0 got PRODUCER_FENCED in tick 15, the answer to its EndTxn request. That is fatal"},
+	},
+	"A batch given up while its transaction commits": {
+		strips: map[string]string{"orders-0": "a b A C"}, uncommitted: "a b",
+		says: []string{"2 acknowledged", "1 acknowledged record was lost here", "c was no copy: the producer had given up a batch and used its sequences again", "can cost the next one a record", "The leader may have written the batch. That transaction could only be aborted."},
 	},
 	"commitTransaction returns, and nobody sees it yet": {
 		strips: billedOnce, flags: map[string]string{"bills-0": "last stable 0, watermark 3, end 4"}, states: map[string]string{"tx-billing-1": "PrepareCommit"}, uncommitted: "o0 o1 o2",

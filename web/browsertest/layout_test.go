@@ -165,6 +165,33 @@ func TestNamesOfRecordsFit(t *testing.T) {
 	}
 }
 
+// So is the word below it, which says how a reader stands to the record.
+func TestWordsOfRecordsFit(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, serve(t).url)
+	for _, width := range []int{320, 1280, 1920} {
+		b.size(width, 1000)
+		for _, address := range []string{
+			delivery + "&do=1:crash+billing-1+after+offsets&do=18:start+billing-1&do=18:wait+2500ms&t=31", delivery + "&t=14", offsets + beforeCommit + "&t=18", offsets + "&t=3", explorer + "&t=12",
+		} {
+			for _, look := range []string{"", "&size=projector", "&vs=rate:1"} {
+				b.open(address + look)
+				cut := eval[[]string](b, `[...document.querySelectorAll('.strip .cell')].flatMap(cell => {
+					const style = getComputedStyle(cell, '::after'), word = style.content.replaceAll('"', '')
+					const pen = document.createElement('canvas').getContext('2d')
+					pen.font = style.font
+					pen.letterSpacing = style.letterSpacing
+					return word === 'none' || pen.measureText(word).width <= cell.clientWidth + 1 ? [] : [word]
+				})`)
+				slices.Sort(cut)
+				if cut = slices.Compact(cut); len(cut) > 0 {
+					t.Errorf("%s at %d px: the edge of the cell cuts the words %q", address+look, width, cut)
+				}
+			}
+		}
+	}
+}
+
 // Where a strip is wider than its place, many systems put a bar below it that takes room; the browser of these tests draws
 // none. It must not cover the flags. At the width that a laptop leaves, what a lab starts with needs no bar.
 func TestABarBelowAStripCoversNothing(t *testing.T) {
