@@ -44,7 +44,7 @@ var readyDelivery = []struct {
 	points []deliveryPoint
 }{
 	{"A lost answer, without idempotence", []deliveryPoint{{5, "strip-orders-0", "a1", "", "", ""}, {14, "strip-orders-0", "a1 a1", "", "", "1 of them twice"}}},
-	{"A lost answer, with idempotence", []deliveryPoint{{14, "strip-orders-0", "a1", "", "", "recognised"}}},
+	{"A lost answer, with idempotence", []deliveryPoint{{14, "strip-orders-0", "a1", "", "", "Taken for second copies, 1 time"}}},
 	{"Two calls of send that idempotence does not merge", []deliveryPoint{{8, "strip-orders-0", "paid paid", "", "", "two calls of send, two records"}}},
 	{"A transaction that hangs", []deliveryPoint{{14, "strip-orders-0", "a1 x1 x2", "last stable 0, watermark, end 3", "Ongoing tx-0", "read_committed readers wait for 3 offsets"}}},
 	{"The same, aborted", []deliveryPoint{ // TXN-01
