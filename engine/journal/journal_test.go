@@ -155,7 +155,7 @@ var samples = []sample{
 	{ProduceTimedOut{"p0", []WaitsFor{{orders3, 44}}, 30000}, "from=p0 waits=orders-3 at 44 timeout=30000",
 		"The write of p0 is answered with REQUEST_TIMED_OUT: within 30,000 ms the high watermark did not come to orders-3 at 44. The records are in the leader's log and may still be committed."},
 	{DuplicateRecognised{orders3, 41, 43}, "orders-3 41..43",
-		"orders-3 has this batch already, at offsets 41 to 43: producer id, epoch and sequence numbers are those of one of the producer's last five batches. Nothing is written; the answer is yes, with the old offset."},
+		"orders-3 takes this batch for the one that it has at offsets 41 to 43: producer id, epoch and sequence numbers are those of one of the producer's last five batches. Nothing is written; the answer is yes, with the old offset."},
 	{ProducerStateExpired{orders3, 1000, 6, 86400123, 86400000}, "orders-3 id=1000 last-sequence=6 idle=86400123ms",
 		"orders-3 forgot producer id 1000, whose last sequence was 6: it has written nothing for 86,400,123 ms, at least producer.id.expiration.ms = 86,400,000. Its next batch is taken with any sequence."},
 	{RequestFailed{"CreateTopics", "NETWORK_EXCEPTION"}, "CreateTopics NETWORK_EXCEPTION",

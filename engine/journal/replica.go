@@ -349,7 +349,7 @@ func (b ProduceTimedOut) Sentence() string {
 		b.From, kafka.Thousands(b.Timeout), waitsText(b.Waits))
 }
 
-// DuplicateRecognised says that a leader has a batch already and does not append it again.
+// DuplicateRecognised says that a leader takes a batch for one that it has, and does not append it.
 type DuplicateRecognised struct {
 	TopicPartition kafka.TopicPartition `json:"topic_partition"`
 	BaseOffset     kafka.Offset         `json:"base_offset"`
@@ -366,7 +366,7 @@ func (b DuplicateRecognised) Text() string {
 
 // Sentence gives the offsets and the rule.
 func (b DuplicateRecognised) Sentence() string {
-	return fmt.Sprintf("%s has this batch already, at offsets %d to %d: producer id, epoch and sequence numbers are those of one of the producer's last five batches. Nothing is written; the answer is yes, with the old offset.",
+	return fmt.Sprintf("%s takes this batch for the one that it has at offsets %d to %d: producer id, epoch and sequence numbers are those of one of the producer's last five batches. Nothing is written; the answer is yes, with the old offset.",
 		b.TopicPartition, b.BaseOffset, b.LastOffset)
 }
 
