@@ -87,6 +87,8 @@ func TestZombieDoesNotRead(t *testing.T) {
 		{"partitions=1&records=8&commit=after-record&do=2:pause+billing-1&do=13:crash+billing-2&t=14",
 			[]string{"billing-2 crashed in tick 13. orders-0: it had processed up to offset 2 and had committed 3.", "nobody of billing reads it"},
 			[]string{"Others read by then", "committed and not processed yet", "read by billing-1"}},
+		{"partitions=1&records=0&consumers=3&process=2&commit=before&do=0:commit+billing-1+orders-0+@12&do=1:crash+billing-1&t=12",
+			[]string{"billing-2 began at 0 in tick 10: nothing is repeated and nothing lost."}, []string{"in tick 9"}},
 		{"partitions=1&records=8&commit=after-record&do=2:pause+billing-1&do=13:crash+billing-1&t=14", []string{"billing-1 crashed in tick 13. Others read by then what it took for its own."}, nil},
 		{"partitions=2&records=6&process=3&static=on&session-timeout=30000&poll-interval=3000&commit=after-batch&do=1:pause+billing-2&do=4:rebalance+billing-1&t=9",
 			[]string{"billing-2 is a member and does not know of generation 2."}, []string{"billing-2 is no member any more"}},
