@@ -17,20 +17,20 @@ import (
 )
 
 // Kafka's producer takes the sequence of a batch that it gives up for the next one, though the first may be written. With
-// transaction version 1 it keeps its epoch too if the transaction was being committed, and takes another one otherwise; with
-// version 2 it is given one. What a leader makes of that is in TestBatchGivenUpWhileCommitting of engine/enginetest.
+// transaction version 1 it keeps its epoch too if the transaction was being ended, and takes another one otherwise; with
+// version 2 it is given one. What a leader makes of that is in TestBatchGivenUpAtTheEnd of engine/enginetest.
 func TestBatchGivenUp(t *testing.T) {
 	for _, tc := range []struct {
 		version int16
-		how     string
+		when    string
 		b       string // epoch and sequence
-	}{{1, "committing", "epoch 0 sequence 1"}, {1, "before", "epoch 1 sequence 0"}, {2, "committing", "epoch 1 sequence 0"}} {
+	}{{1, "commit", "epoch 0 sequence 1"}, {1, "abort", "epoch 0 sequence 1"}, {1, "before", "epoch 1 sequence 0"}, {2, "commit", "epoch 1 sequence 0"}} {
 		k := &refuser{version: tc.version}
 		k.address = clienttest.Serve(t, k.respond)
-		output(t, kafkaProgram(t, "GivesUp", k.address.String(), tc.how))
+		output(t, kafkaProgram(t, "GivesUp", k.address.String(), tc.when))
 		want := []string{"first epoch 0 sequence 0", "a epoch 0 sequence 1", "a epoch 0 sequence 1", "b " + tc.b}
 		if !slices.Equal(k.sent, want) {
-			t.Errorf("transaction version %d, %s: sent %q, want %q", tc.version, tc.how, k.sent, want)
+			t.Errorf("transaction version %d, %s: sent %q, want %q", tc.version, tc.when, k.sent, want)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (k *refuser) write(data []byte) (code int16) {
 		return 0
 	}
 	if k.asked++; k.asked == 1 {
-		time.Sleep(time.Second) // until commitTransaction waits for it
+		time.Sleep(2 * time.Second) // until its sender waits for it in commitTransaction or abortTransaction
 		return kerr.RequestTimedOut.Code
 	}
 	return kerr.TopicAuthorizationFailed.Code

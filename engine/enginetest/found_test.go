@@ -166,19 +166,20 @@ func TestFollowerFailsOnABatchFromBelow(t *testing.T) {
 
 // A batch is written, and given up, as its answer comes after delivery.timeout.ms. The next batch takes over its sequence, and
 // the leader takes that for a copy: acknowledged, and in no log. With transaction version 1 the epoch stays as it is if the
-// transaction was being committed, so that the record that is lost is one of the next transaction, which commits. Otherwise
+// transaction was being ended, so that the record that is lost is one of the next transaction, which commits. Otherwise
 // the next transaction has another epoch. Source: TransactionManager.maybeTransitionToErrorState, handleFailedBatch.
-func TestBatchGivenUpWhileCommitting(t *testing.T) {
+func TestBatchGivenUpAtTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		what    string
 		version int
-		commits bool
+		ends    string // how its transaction is being ended when the batch is given up; empty: it is not
 		log     []string
 		lost    int
 	}{
-		{"version 1, while it commits", 1, true, []string{"0:first", "1:a", "2:ABORT", "3:COMMIT"}, 1},
-		{"version 1, before it commits", 1, false, []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
-		{"version 2, while it commits", 2, true, []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
+		{"version 1, while it commits", 1, "commit", []string{"0:first", "1:a", "2:ABORT", "3:COMMIT"}, 1},
+		{"version 1, while it aborts", 1, "abort", []string{"0:first", "1:a", "2:ABORT", "3:COMMIT"}, 1},
+		{"version 1, before that", 1, "", []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
+		{"version 2, while it commits", 2, "commit", []string{"0:first", "1:a", "2:ABORT", "3:b", "4:COMMIT"}, 0},
 	} {
 		spec := transactional("one")
 		spec.Groups = nil
@@ -187,10 +188,11 @@ func TestBatchGivenUpWhileCommitting(t *testing.T) {
 		p.TransactionVersion, p.RequestTimeout, p.DeliveryTimeout = tc.version, 3000, 6000
 		c := start(t, spec)
 		give(t, c, "begin-transaction p0", "produce p0 - first", "wait 1s", "cut b1 b2", "produce p0 - a")
-		if tc.commits {
-			give(t, c, "commit-transaction p0")
+		tick(t, c, 1) // it is under way
+		if tc.ends != "" {
+			give(t, c, tc.ends+"-transaction p0")
 		}
-		tick(t, c, 2) // the leader has it
+		tick(t, c, 1) // the leader has it
 		give(t, c, "pause p0", "wait 7s", "heal b1 b2", "wait 1s", "resume p0", "wait 1s", "abort-transaction p0", "wait 5s", "begin-transaction p0", "produce p0 - b", "wait 1s", "commit-transaction p0", "wait 5s")
 		if log := logged(t, c.View().Partitions[0].Log.Segments); !slices.Equal(log, tc.log) {
 			t.Errorf("%s: the log has %q, want %q", tc.what, log, tc.log)

@@ -130,7 +130,7 @@ func (p *partitionSeen) recognised(body journal.DuplicateRecognised) {
 // up a batch, and the next one took over its sequences (TransactionManager.handleFailedBatch), although the first may be
 // written, or is by a leader that stood still and goes on. A leader that has it answers the second with the place of the
 // first, and what was acknowledged so is in no log. With transaction version 2 the transaction can only be aborted, and the
-// next has another epoch. With version 1 a batch that fails while its transaction commits leaves the epoch as it is
+// next has another epoch. With version 1 a batch that fails while its transaction is being ended leaves the epoch as it is
 // (maybeTransitionToErrorState), and the record that is lost can be one of the next transaction, which commits.
 func (p *partitionSeen) inheritedSequence(m *promise) bool {
 	return m.batch == nil && m.Coordinated.Topic != "" && p.givenUp[m.Producer] &&

@@ -8,9 +8,12 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * Writes "first" and "a" in a transaction, to the broker at the address of the first argument, which refuses "a"; aborts it
- * and writes "b" in another. With "committing" as the second argument it commits without waiting for "a".
+ * and writes "b" in another. The second argument says when "a" is refused: while it waits in "commit" or in "abort", or
+ * "before" it ends the transaction.
  */
 public class GivesUp {
+    private static final long UNTIL_THE_SENDER_HAS_DONE_IT = 500; // ms; its thread is none of ours
+
     public static void main(String[] args) throws Exception {
         Properties config = new Properties();
         config.put("bootstrap.servers", args[0]);
@@ -21,14 +24,19 @@ public class GivesUp {
             producer.beginTransaction();
             producer.send(new ProducerRecord<>("orders", "first")).get();
             var a = producer.send(new ProducerRecord<>("orders", "a"));
+            Thread.sleep(UNTIL_THE_SENDER_HAS_DONE_IT); // it is sent
             try {
-                if (args[1].equals("committing"))
-                    producer.commitTransaction();
-                else
-                    a.get();
+                switch (args[1]) {
+                    case "commit" -> producer.commitTransaction();
+                    case "abort" -> producer.abortTransaction();
+                    default -> { }
+                }
+                a.get();
                 throw new AssertionError("nothing has failed");
             } catch (KafkaException | ExecutionException expected) {
-                producer.abortTransaction();
+                Thread.sleep(UNTIL_THE_SENDER_HAS_DONE_IT); // it tells of the error before it notes it
+                if (!args[1].equals("abort"))
+                    producer.abortTransaction();
             }
             producer.beginTransaction();
             producer.send(new ProducerRecord<>("orders", "b")).get();

@@ -102,7 +102,7 @@ func (l *layout) producerPromise() promise {
 		p.how = "records count when the COMMIT marker is below the high watermark"
 		p.ends = "read_uncommitted readers get them before, the aborted ones too. What is handed in again after an abort or a restart is a new record, and nothing outside the cluster is in it."
 		if v.Int("version") == 1 {
-			p.ends += " With transaction version 1 a batch that is given up while its transaction commits can cost the next one a record: the producer keeps its epoch and uses the sequence again, and a leader that has written the first batch takes the other for its copy."
+			p.ends += " With transaction version 1 a batch that is given up while its transaction is being ended can cost the next one a record: the producer keeps its epoch and uses the sequence again, and a leader that has written the first batch takes the other for its copy."
 		}
 	case config.Acks == 0:
 		p.where = "from a call of send to a record in orders"
