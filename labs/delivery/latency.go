@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -21,32 +22,36 @@ type wait struct {
 // never stands for what has not happened.
 var never = moment{tick: -1}
 
-// waits lists the records that the readers read for which it is known when they were handed in, by offset.
+// waits lists the records that the readers read for which it is known when they were handed in, by offset. What stands where a
+// record was acknowledged may be another one: the leader took it for its copy, or that place was lost.
 func (l *layout) waits() (list []wait) {
 	c := l.read()
 	source := l.Cluster.Source()
-	handed := map[kafka.Offset]moment{} // only looked up
+	handed := map[kafka.Offset]int{} // the number of the record that was; only looked up
 	for _, o := range source.Outcomes().From(0) {
 		if h := source.Handed().At(o.Record); o.Kind == engine.Acknowledged && h.TopicPartition == c.TopicPartition && o.Offset >= 0 {
-			handed[o.Offset] = moment{h.Tick, h.Event}
+			handed[o.Offset] = o.Record
 		}
 	}
 	copies := map[kafka.Offset]bool{} // only looked up
 	for _, d := range l.Cluster.Ledger().Duplicated {
-		h := source.Handed().At(d.Record)
 		for i, o := range d.Offsets {
 			if d.TopicPartition == c.TopicPartition {
-				handed[o], copies[o] = moment{h.Tick, h.Event}, i > 0
+				handed[o], copies[o] = d.Record, i > 0
 			}
 		}
 	}
 	for i := range c.entries {
 		e := &c.entries[i]
-		at, known := handed[e.Offset]
+		number, known := handed[e.Offset]
 		if e.marker != "" || !known {
 			continue
 		}
-		w := wait{entry: *e, handed: at, seen: [2]moment{never, never}, copy: copies[e.Offset]}
+		h := source.Handed().At(number)
+		if !bytes.Equal(h.Key, e.Key) || !bytes.Equal(h.Value, e.Value) {
+			continue
+		}
+		w := wait{entry: *e, handed: moment{h.Tick, h.Event}, seen: [2]moment{never, never}, copy: copies[e.Offset]}
 		for j, r := range l.readers {
 			if at, read := l.past.seen[j][e.Offset]; read && r.saw(e.Offset) > 0 {
 				w.seen[j] = at

@@ -88,6 +88,11 @@ func TestRandomRunsAreDrawn(t *testing.T) {
 				t.Errorf("%s: the reading is %q", l.Address, labtest.Reading(p))
 			}
 			checkReaders(t, l)
+			for _, w := range l.waits() {
+				if l.past.appended[w.Offset].seq < w.handed.seq {
+					t.Errorf("%s: %s @%d is written before it was handed in", l.Address, nameOf(w.Record), w.Offset)
+				}
+			}
 			openAll(t, l, p)
 		}
 	}
