@@ -48,7 +48,7 @@ func (l *layout) change() string {
 				add("a message from %s was lost", b.From)
 			}
 		case journal.DuplicateRecognised:
-			add("a duplicate recognised")
+			add("a batch taken for a copy")
 		}
 	}
 	if len(parts) == 0 {
