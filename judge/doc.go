@@ -47,6 +47,7 @@
 //	TestLibrdkafkaKeyless   and which keys they take for none
 //
 // It leaves out the network, clocks and threads of the judges: their classes and functions are called
-// directly, but for KafkaProducer, which talks to a broker that the test plays. A judge that is not installed fails its tests and says what to install. Kafka's jars and
-// kafkajs are fetched at pinned versions into the user's cache directory, loglab-judge.
+// directly, but for KafkaProducer, which talks to a broker that the test plays. A judge that is not installed
+// fails its tests and says what to install. Kafka's jars and kafkajs are fetched at pinned versions into the
+// user's cache directory, loglab-judge.
 package judge

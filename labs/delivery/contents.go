@@ -253,8 +253,6 @@ func nameOf(r record.Record) string {
 	if value == "" {
 		value = string(r.Key)
 	}
-	return labs.Narrow(value, mostOfName)
+	const most = 5
+	return labs.Narrow(value, most)
 }
-
-// mostOfName is how many letters of a value a cell has room for.
-const mostOfName = 5

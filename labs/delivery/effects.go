@@ -294,11 +294,11 @@ func (l *layout) abortedCount() view.Count {
 
 // producedCounts are the numbers of a run without an application.
 func (l *layout) producedCounts() []view.Count {
-	r := l.Cluster.Ledger()
-	present, missing := l.inOrders(&r)
+	r := &l.report
+	present, missing := l.inOrders(r)
 	list := []view.Count{
 		{Name: "Handed in", Number: kafka.Thousands(r.Sent), Text: fmt.Sprintf("calls of send; %d acknowledged, %d on their way", r.Acknowledged, r.Waiting)},
-		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there%s", missing, l.yet(&r)), Warn: missing > 0 && l.yet(&r) == ""},
+		{Name: "In the log", Number: kafka.Thousands(present), Text: fmt.Sprintf("of them; %d not there%s", missing, l.yet(r)), Warn: missing > 0 && l.yet(r) == ""},
 		{Name: "Twice in the log", Number: kafka.Thousands(len(r.Duplicated)), Text: "one call of send, more than one record", Warn: len(r.Duplicated) > 0},
 		{Name: "Lost", Number: kafka.Thousands(len(r.Lost)), Text: "acknowledged, and not there", Warn: len(r.Lost) > 0},
 	}

@@ -58,7 +58,7 @@ func (l *layout) durability() []view.Span {
 		text = " All of it rests on what the replicas keep: with min.insync.replicas = 1 one that is alone in sync acknowledges what nobody else has."
 	}
 	spans := []view.Span{{Text: text}}
-	if r := l.Cluster.Ledger(); len(r.Lost) > 0 {
+	if r := &l.report; len(r.Lost) > 0 {
 		spans = append(spans, view.Span{Text: fmt.Sprintf(" %s lost here: ", kafka.Count(len(r.Lost), "acknowledged record")+" "+labs.Verb(len(r.Lost), "was", "were")), Strong: true},
 			view.Span{Text: "no log that has a leader has " + labs.Verb(len(r.Lost), "it", "them") + "."})
 	}

@@ -34,7 +34,7 @@ func (l *layout) waits() (list []wait) {
 		}
 	}
 	copies := map[kafka.Offset]bool{} // only looked up
-	for _, d := range l.Cluster.Ledger().Duplicated {
+	for _, d := range l.report.Duplicated {
 		for i, o := range d.Offsets {
 			if d.TopicPartition == c.TopicPartition {
 				handed[o], copies[o] = d.Record, i > 0

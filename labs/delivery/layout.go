@@ -22,6 +22,7 @@ const (
 // layout is a frame with what the parts of the page share.
 type layout struct {
 	labs.Frame
+	report  engine.LedgerReport
 	orders  *contents
 	bills   *contents // nil: the application writes to no topic
 	app     *engine.GroupView
@@ -44,7 +45,7 @@ type reader struct {
 }
 
 func newLayout(f labs.Frame) *layout {
-	l := &layout{Frame: f, columns: columnsShown, rows: rowsShown}
+	l := &layout{Frame: f, report: f.Cluster.Ledger(), columns: columnsShown, rows: rowsShown}
 	switch {
 	case f.Beside != nil:
 		l.columns, l.rows, l.brief = columnsBeside, rowsOpen, true

@@ -203,12 +203,12 @@ func (p *past) take(e journal.Event, j *journal.Journal) {
 	case journal.BatchExpired:
 		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, error: expired, sent: b.InFlight || b.Attempts > 0, doubt: b.InFlight || p.doubted[sending{e.Node, b.TopicPartition}], seq: e.Seq})
 	case journal.ProducerTransactionFailed:
-		doubt := false
+		f := failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, asked: isAnswer(j, e.Cause), open: true, seq: e.Seq}
 		if n := len(p.failures); n > 0 && p.failures[n-1].node == e.Node && p.failures[n-1].tick == e.Tick && p.failures[n-1].error == b.Error {
-			doubt = p.failures[n-1].doubt
+			f.doubt = p.failures[n-1].doubt
 			p.failures = p.failures[:n-1] // the same answer, told once
 		}
-		p.failures = append(p.failures, failure{node: e.Node, tick: e.Tick, api: b.API, error: b.Error, fatal: b.Fatal, asked: isAnswer(j, e.Cause), doubt: doubt, open: true, seq: e.Seq})
+		p.failures = append(p.failures, f)
 	case journal.ProducerTransactionEnded:
 		p.over(e.Node)
 	case journal.DuplicateRecognised:

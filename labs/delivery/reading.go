@@ -7,6 +7,7 @@ import (
 
 	"loglab/engine"
 	"loglab/engine/kafka"
+	"loglab/engine/record"
 	"loglab/labs"
 	"loglab/labs/view"
 )
@@ -79,11 +80,11 @@ func (l *layout) keptBehind() (n int) {
 
 // readProduced says what became of what was handed in.
 func (l *layout) readProduced() view.Paragraph {
-	r := l.Cluster.Ledger()
+	r := &l.report
 	if r.Sent == 0 {
 		return say("So far: ", "nothing was handed in.")
 	}
-	present, missing := l.inOrders(&r)
+	present, missing := l.inOrders(r)
 	text := fmt.Sprintf("%d acknowledged, %s in orders", r.Acknowledged, isAre(present))
 	if len(r.Duplicated) > 0 {
 		times := "twice"
@@ -93,7 +94,7 @@ func (l *layout) readProduced() view.Paragraph {
 		text += fmt.Sprintf(", %d of them %s", len(r.Duplicated), times)
 	}
 	if missing > 0 {
-		text += fmt.Sprintf(", %s not there%s", isAre(missing), l.yet(&r))
+		text += fmt.Sprintf(", %s not there%s", isAre(missing), l.yet(r))
 	}
 	if r.Removed > 0 {
 		text += fmt.Sprintf(", %s deleted", isAre(r.Removed))
@@ -220,13 +221,11 @@ func (l *layout) readDuplicates() view.Paragraph {
 func (l *layout) readTaken() view.Paragraph {
 	tp := l.read().TopicPartition
 	var names []string
-	for _, lost := range l.Cluster.Ledger().Lost {
-		if lost.TopicPartition != tp || lost.Value == nil {
-			continue
-		}
+	for _, lost := range l.report.Lost {
 		stands, known := l.past.appended[lost.Offset]
-		if known && slices.ContainsFunc(l.past.again, func(r repeat) bool { return r.of == tp && r.covers(lost.Offset) && stands.seq < r.seq }) {
-			names = append(names, labs.Narrow(*lost.Value, mostOfName))
+		if known && lost.TopicPartition == tp && slices.ContainsFunc(l.past.again, func(r repeat) bool { return r.of == tp && r.covers(lost.Offset) && stands.seq < r.seq }) {
+			h := l.Cluster.Source().Handed().At(lost.Record)
+			names = append(names, nameOf(record.Record{Key: h.Key, Value: h.Value}))
 		}
 	}
 	if names == nil {

@@ -46,6 +46,7 @@ func TestReading(t *testing.T) {
 		{givenUp + "&t=11", []string{"p0 got no answer to its Produce request until tick 11: NETWORK_EXCEPTION. The leader may have written the batch. It can only abort this transaction."}, []string{"no copy", "lost here"}},
 		{givenUp + "&t=25", []string{"Taken for second copies, 1 time", "That transaction could only be aborted."}, []string{"no copy", "lost here", "only abort this"}},
 		{givenUp + "&t=30", []string{"c was no copy", "1 acknowledged record was lost here"}, []string{"only abort this"}},
+		{strings.Replace(givenUp, "produce+p0+c+c", "produce+p0+c", 1) + "&t=30", []string{"c1 was no copy"}, nil},
 		{strings.Replace(givenUp, "version=1", "version=2", 1) + "&t=34", []string{"3 records handed in: 2 acknowledged, 3 are in orders"}, []string{"no copy", "lost here", "Taken for", "can cost"}},
 		{alone + "request-timeout=500&do=1:drop-next+b1+p0&do=1:produce+p0+a+a&do=14:power-loss+b1&do=16:start+b1&do=17:wait+20s&do=18:produce+p0+b+b&t=30", []string{"Taken for second copies, 1 time", "1 acknowledged record was lost here"}, []string{"no copy"}},
 

@@ -6,6 +6,7 @@ import (
 
 	"loglab/engine/journal"
 	"loglab/engine/kafka"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -56,17 +57,12 @@ type life struct {
 
 // born gives the event with which a leader of the record's epoch wrote it last; 0: it was there before the run.
 func (l *life) born() (seq uint64) {
-	epochs := map[kafka.NodeID]kafka.LeaderEpoch{} // in which a broker leads; only looked up
+	epochs := labs.Epochs{}
 	for e := range l.Cluster.Journal().All() {
-		switch b := e.Body.(type) {
-		case journal.LeadershipTaken:
-			if b.TopicPartition == l.Partition {
-				epochs[e.Node] = b.LeaderEpoch
-			}
-		case journal.BatchAppended:
-			if b.TopicPartition == l.Partition && b.BaseOffset <= l.offset && l.offset <= b.LastOffset && epochs[e.Node] == l.epoch {
-				seq = e.Seq
-			}
+		epochs.Take(e)
+		b, ok := e.Body.(journal.BatchAppended)
+		if ok && b.TopicPartition == l.Partition && b.BaseOffset <= l.offset && l.offset <= b.LastOffset && epochs.Of(e.Node, l.Partition) == l.epoch {
+			seq = e.Seq
 		}
 	}
 	return seq

@@ -36,41 +36,47 @@ func (l *layout) groupOf(node kafka.NodeID) int {
 	})
 }
 
-// findReplaced follows the records of a partition through the journal whose offsets were written more than once.
-func (l *layout) findReplaced(p *part) {
-	p.second = len(p.all)
-	end := kafka.Offset(0)
+// findReplaced follows the records through the journal whose offsets were written more than once.
+func (l *layout) findReplaced() {
+	ends := make([]kafka.Offset, len(l.parts))
 	for e := range l.Cluster.Journal().All() {
-		if b, ok := e.Body.(journal.BatchAppended); ok && b.TopicPartition == p.TopicPartition {
-			if b.BaseOffset < end {
+		b, ok := e.Body.(journal.BatchAppended)
+		if !ok {
+			continue
+		}
+		if p := l.partOf(b.TopicPartition); p != nil {
+			end := &ends[p.Partition]
+			if b.BaseOffset < *end {
 				p.second = min(p.second, p.indexOf(b.BaseOffset))
 			}
-			end = max(end, b.LastOffset+1)
+			*end = max(*end, b.LastOffset+1)
 		}
 	}
-	if p.second == len(p.all) {
+	found := false
+	for i := range l.parts {
+		p := &l.parts[i]
+		for range p.all[p.second:] {
+			p.replaced = append(p.replaced, replaced{fates: make([]engine.RecordFate, len(l.View.Groups))})
+			found = true
+		}
+	}
+	if !found {
 		return
 	}
-	for range p.all[p.second:] {
-		p.replaced = append(p.replaced, replaced{fates: make([]engine.RecordFate, len(l.View.Groups))})
-	}
-	epochs := map[kafka.NodeID]kafka.LeaderEpoch{} // in which a broker leads; only looked up
+	epochs := labs.Epochs{}
 	for e := range l.Cluster.Journal().All() {
+		epochs.Take(e)
 		switch b := e.Body.(type) {
-		case journal.LeadershipTaken:
-			if b.TopicPartition == p.TopicPartition {
-				epochs[e.Node] = b.LeaderEpoch
-			}
 		case journal.BatchAppended:
-			if b.TopicPartition == p.TopicPartition {
-				p.born(b, epochs[e.Node])
+			if p := l.partOf(b.TopicPartition); p != nil {
+				p.born(b, epochs.Of(e.Node, b.TopicPartition))
 			}
 		case journal.RecordsRead:
-			if g := l.groupOf(e.Node); g >= 0 && b.TopicPartition == p.TopicPartition {
+			if p, g := l.partOf(b.TopicPartition), l.groupOf(e.Node); p != nil && g >= 0 {
 				p.delivered(b, e.Node, g)
 			}
 		case journal.RecordProcessed:
-			if g := l.groupIndex(b.Group); g >= 0 && b.TopicPartition == p.TopicPartition {
+			if p, g := l.partOf(b.TopicPartition), l.groupIndex(b.Group); p != nil && g >= 0 {
 				p.processed(b.Offset, e.Node, g)
 			}
 		}

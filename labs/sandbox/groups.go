@@ -29,20 +29,26 @@ func (l *layout) asConfirmed() []engine.GroupView {
 // confirmed lists how far a group is in each partition by what the journal has of its commits.
 func (l *layout) confirmed(g *engine.GroupView) (list []engine.OffsetView) {
 	for _, p := range l.View.Partitions {
-		o := offsetOf(g, p.TopicPartition)
-		for e := range l.Cluster.Journal().All() {
-			switch b := e.Body.(type) {
-			case journal.OffsetCommitted:
-				if b.Group == g.ID && b.TopicPartition == p.TopicPartition {
-					o.Committed = b.Offset
-				}
-			case journal.OffsetsRemoved:
-				if b.Group == g.ID && slices.Contains(b.Partitions, p.TopicPartition) {
-					o.Committed = kafka.NoOffset
+		list = append(list, offsetOf(g, p.TopicPartition))
+	}
+	commit := func(tp kafka.TopicPartition, o kafka.Offset) {
+		if tp.Topic == topic && int(tp.Partition) < len(list) {
+			list[tp.Partition].Committed = o
+		}
+	}
+	for e := range l.Cluster.Journal().All() {
+		switch b := e.Body.(type) {
+		case journal.OffsetCommitted:
+			if b.Group == g.ID {
+				commit(b.TopicPartition, b.Offset)
+			}
+		case journal.OffsetsRemoved:
+			if b.Group == g.ID {
+				for _, tp := range b.Partitions {
+					commit(tp, kafka.NoOffset)
 				}
 			}
 		}
-		list = append(list, o)
 	}
 	return list
 }

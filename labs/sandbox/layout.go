@@ -64,6 +64,7 @@ func newLayout(f labs.Frame) *layout {
 	for _, p := range f.View.Partitions {
 		l.parts = append(l.parts, l.newPart(p))
 	}
+	l.findReplaced()
 	if f.Address.T > 0 { // all of the set-up belongs to tick 0
 		l.findWritten()
 	}
@@ -77,7 +78,7 @@ func (l *layout) newPart(p engine.PartitionView) part {
 	at := part{PartitionView: p, stable: log.LastStableOffset, written: log.LogEndOffset}
 	at.served = slices.ContainsFunc(p.Replicas, func(r engine.ReplicaView) bool { return r.Broker == p.Leader && r.Online })
 	at.all = labs.RecordsFrom(log.Segments, log.LogStartOffset, int(log.LogEndOffset-log.LogStartOffset))
-	l.findReplaced(&at)
+	at.second = len(at.all)
 	room := l.columns - 1 // one place stays free for the next record
 	if l.Beside != nil && int(p.Partition) < len(l.Beside.Partitions) {
 		room -= min(max(int(l.Beside.Partitions[p.Partition].Log.LogEndOffset-log.LogEndOffset), 0), l.columns-2)
@@ -121,11 +122,22 @@ func (l *layout) tick() kafka.Tick { return kafka.Tick(l.Address.T) }
 
 func (l *layout) findWritten() {
 	for e := range l.Cluster.Journal().Of(l.tick()) {
-		if b, ok := e.Body.(journal.BatchAppended); ok && b.TopicPartition.Topic == topic && int(b.TopicPartition.Partition) < len(l.parts) {
-			p := &l.parts[b.TopicPartition.Partition]
+		b, ok := e.Body.(journal.BatchAppended)
+		if !ok {
+			continue
+		}
+		if p := l.partOf(b.TopicPartition); p != nil {
 			p.written = min(p.written, b.BaseOffset)
 		}
 	}
+}
+
+// partOf is a partition of the topic; nil for one of another topic, or that this run's controller does not know yet.
+func (l *layout) partOf(tp kafka.TopicPartition) *part {
+	if tp.Topic != topic || int(tp.Partition) >= len(l.parts) {
+		return nil
+	}
+	return &l.parts[tp.Partition]
 }
 
 // account is the ledger as labs draw it.
