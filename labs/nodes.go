@@ -2,8 +2,11 @@ package labs
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"loglab/engine"
 	"loglab/engine/command"
@@ -175,4 +178,15 @@ func Nodes(v engine.View) (list []kafka.NodeID) {
 		}
 	}
 	return list
+}
+
+// Requests gives the requests of a kind that are on their way, or wait for a paused process, with their messages.
+func Requests[R kmsg.Request](f Frame) iter.Seq2[R, engine.MessageView] {
+	return func(yield func(R, engine.MessageView) bool) {
+		for _, m := range f.View.UnderWay {
+			if r, ok := m.Message.Request.(R); ok && !yield(r, m) {
+				return
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"loglab/engine"
 	"loglab/engine/kafka"
 	"loglab/engine/txn"
+	"loglab/labs"
 	"loglab/labs/view"
 )
 
@@ -93,8 +94,8 @@ func (l *layout) ending(id string) ending {
 			return isEnding
 		}
 	}
-	for _, m := range l.View.UnderWay {
-		if r, ok := m.Message.Request.(*kmsg.EndTxnRequest); ok && !m.Answer && r.TransactionalID == id && r.Commit {
+	for r := range labs.Requests[*kmsg.EndTxnRequest](l.Frame) {
+		if r.TransactionalID == id && r.Commit {
 			return isEnding
 		}
 	}
@@ -151,9 +152,8 @@ func (l *layout) beginsText() string {
 // commitUnderWay is the offset of orders that a request of the application's group commits which is on its way; -1: none.
 func (l *layout) commitUnderWay() kafka.Offset {
 	o := kafka.NoOffset
-	for _, m := range l.View.UnderWay {
-		request, ok := m.Message.Request.(*kmsg.OffsetCommitRequest)
-		if !ok || m.Answer || request.Group != billing {
+	for request := range labs.Requests[*kmsg.OffsetCommitRequest](l.Frame) {
+		if request.Group != billing {
 			continue
 		}
 		for _, t := range request.Topics {

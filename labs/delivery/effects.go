@@ -166,10 +166,12 @@ func (l *layout) holds(o kafka.Offset) bool {
 // by its id.
 func (l *layout) writesUnderWay(topic string) bool {
 	written, _ := l.View.Controller.Image.Topic(topic)
-	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
-		request, ok := m.Message.Request.(*kmsg.ProduceRequest)
-		return ok && !m.Answer && slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.TopicID == written.ID })
-	})
+	for request := range labs.Requests[*kmsg.ProduceRequest](l.Frame) {
+		if slices.ContainsFunc(request.Topics, func(t kmsg.ProduceRequestTopic) bool { return t.TopicID == written.ID }) {
+			return true
+		}
+	}
+	return false
 }
 
 // lost says whether nobody will ever process an order.

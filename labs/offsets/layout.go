@@ -258,9 +258,8 @@ func (l *layout) addComing(g *groupState, at *part) {
 			}
 		}
 	}
-	for _, m := range l.View.UnderWay {
-		request, ok := m.Message.Request.(*kmsg.OffsetCommitRequest)
-		if !ok || m.Answer || request.Group != g.ID || l.IsCut(m.From, m.To) || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
+	for request, m := range labs.Requests[*kmsg.OffsetCommitRequest](l.Frame) {
+		if request.Group != g.ID || l.IsCut(m.From, m.To) || !g.has(kafka.MemberID(request.MemberID), kafka.GenerationID(request.Generation)) {
 			continue
 		}
 		for _, t := range request.Topics {

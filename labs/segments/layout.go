@@ -272,10 +272,10 @@ func (l *layout) conditions(at kafka.Millis, written bool) string {
 
 // underWay says whether a request of a kind is on its way, or waits for a paused process.
 func underWay[R kmsg.Request](l *layout) bool {
-	return slices.ContainsFunc(l.View.UnderWay, func(m engine.MessageView) bool {
-		_, is := m.Message.Request.(R)
-		return is
-	})
+	for range labs.Requests[R](l.Frame) {
+		return true
+	}
+	return false
 }
 
 // nextAt gives when b1 does by itself what its timer has for a time: as soon as it can be resumed where that is over.
